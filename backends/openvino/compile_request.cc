@@ -58,7 +58,8 @@ Error SetSequenceStates(const Parameter& parameter, CompileRequest* request) {
 Error SetFixedBatchSizes(const Parameter& parameter, CompileRequest* request) {
   if (parameter.value == "auto") return Error();
   std::vector<int64_t> sizes;
-  std::string_view rest = parameter.value == "none" ? "" : parameter.value;
+  std::string_view rest = parameter.value;
+  if (rest == "none") rest = "";
   while (!rest.empty()) {
     const size_t end = rest.find(',');
     const std::string size(rest.substr(0, end));

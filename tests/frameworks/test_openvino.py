@@ -93,6 +93,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, files: Path) -> Iterator[Se
     add_ir(repository, "streams", files / "mlp.onnx", "max_batch_size: 8", {**F32, "NUM_STREAMS": "2"})
     add_ir(repository, "throughput", files / "mlp.onnx", "max_batch_size: 8",
            {**F32, "PERFORMANCE_HINT": "THROUGHPUT"})  # fmt: skip
+    add_ir(repository, "sizes", files / "mlp.onnx", "max_batch_size: 8",
+           {**F32, "FIXED_BATCH_SIZES": "3,8"})  # fmt: skip
+    add_ir(repository, "too_large", files / "mlp.onnx", "max_batch_size: 8",
+           {**F32, "FIXED_BATCH_SIZES": "16"})  # fmt: skip
     add_ir(repository, "fixed", files / "fixed.onnx")
     add_ir(repository, "opened", files / "fixed.onnx", "max_batch_size: 8")
     listed = 'input { name: "X" data_type: TYPE_FP32 dims: [ 1, 64 ] }'
@@ -138,7 +142,7 @@ def test_networks_answer_as_the_runtime_alone(client: Client, files: Path, name:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("model", ["mlp", "streams", "throughput"])
+@pytest.mark.parametrize("model", ["mlp", "streams", "throughput", "sizes"])
 def test_batches_of_many_clients(
     server: ServerProcess, files: Path, model: str, protocol: str
 ) -> None:
@@ -163,6 +167,12 @@ def test_streams_are_told(server: ServerProcess) -> None:
     assert "model 'mlp' version 1: threads: " in log
     assert "one batch at a time in each instance; FP32 is computed in f32; states: 0" in log
     assert "Configuring NUM_STREAMS to 2" in log
+
+
+def test_fixed_batch_sizes_are_told(server: ServerProcess) -> None:
+    assert "states: 0; fixed batch sizes: 1,8" in server.log_text()
+    assert "states: 0; fixed batch sizes: 3,8" in server.log_text()
+    assert "'FIXED_BATCH_SIZES' asks for 16, but max_batch_size is 8" in reason(server, "too_large")
 
 
 @pytest.mark.parametrize("name", TYPES)
