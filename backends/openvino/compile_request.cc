@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include "backends/sdk/log.h"
@@ -58,15 +57,14 @@ Error SetSequenceStates(const Parameter& parameter, CompileRequest* request) {
 Error SetFixedBatchSizes(const Parameter& parameter, CompileRequest* request) {
   if (parameter.value == "auto") return Error();
   std::vector<int64_t> sizes;
-  std::string_view rest = parameter.value;
-  if (rest == "none") rest = "";
+  // The part that is still to be read; it ends with a comma.
+  std::string rest = parameter.value == "none" ? "" : parameter.value + ",";
   while (!rest.empty()) {
-    const size_t end = rest.find(',');
-    const std::string size(rest.substr(0, end));
-    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
-    const bool last_is_missing = end != std::string_view::npos && rest.empty();
-    if (!IsNumber(size) || last_is_missing || sizes.size() == kMaxFixedBatchSizes) {
-      return parameter.Expected("AUTO, NONE, or up to 8 numbers with commas between them");
+    const std::string size = rest.substr(0, rest.find(','));
+    rest.erase(0, size.size() + 1);
+    if (!IsNumber(size) || sizes.size() == kMaxFixedBatchSizes) {
+      return parameter.Expected(StrCat("AUTO, NONE, or up to ", kMaxFixedBatchSizes,
+                                       " numbers with commas between them"));
     }
     NB_ASSIGN_OR_RETURN(
         const int64_t rows,

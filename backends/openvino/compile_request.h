@@ -22,8 +22,8 @@ struct CompileRequest {
   std::optional<ov::hint::PerformanceMode> performance;  // PERFORMANCE_HINT
   std::optional<ov::element::Type> precision;            // INFERENCE_PRECISION_HINT, HINT_BF16
   bool reshape = false;  // RESHAPE_IO_LAYERS: the model takes the configuration's shapes
-  // FIXED_BATCH_SIZES: rows of the batches that have a graph of their own; none: the backend's
-  // choice
+  // FIXED_BATCH_SIZES: rows of the batches that have a graph of their own; without a value, the
+  // backend chooses
   std::optional<std::vector<int64_t>> fixed_batch_sizes;
   std::string extension;             // CPU_EXTENSION_PATH
   std::string cache_dir;             // CACHE_DIR

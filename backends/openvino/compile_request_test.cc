@@ -53,7 +53,7 @@ TEST(CompileRequestTest, FixedBatchSizes) {
   EXPECT_THAT(With("FIXED_BATCH_SIZES", "8,1,32")->fixed_batch_sizes,
               Optional(ElementsAre(8, 1, 32)));
   EXPECT_THAT(With("FIXED_BATCH_SIZES", "4,8")->fixed_batch_sizes, Optional(ElementsAre(4, 8)));
-  for (const char* wrong : {"some", "1,", ",1", "1;2", "-1", "1.5", "1,2,3,4,5,6,7,8,9"}) {
+  for (const char* wrong : {"some", "", "1,", ",1", "1;2", "-1", "1.5", "1,2,3,4,5,6,7,8,9"}) {
     EXPECT_EQ(
         ErrorOf(With("FIXED_BATCH_SIZES", wrong)),
         StrCat("expected the parameter 'FIXED_BATCH_SIZES' to be AUTO, NONE, or up to 8 numbers "

@@ -1,7 +1,6 @@
 #include "backends/openvino/fixed_batches.h"
 
 #include <algorithm>
-#include <map>
 #include <openvino/op/constant.hpp>
 
 namespace nereid_backend {
@@ -60,18 +59,6 @@ Result<std::vector<int64_t>> ChooseFixedBatchSizes(const CompileRequest& request
   return Error::InvalidArg(StrCat("unable to load model '", config.name,
                                   "': parameter 'FIXED_BATCH_SIZES' asks for ", sizes.back(),
                                   ", but max_batch_size is ", config.max_batch_size));
-}
-
-std::shared_ptr<ov::Model> WithBatchSize(const ov::Model& graph, int64_t rows) {
-  const std::shared_ptr<ov::Model> fixed = graph.clone();
-  std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
-  for (const ov::Output<ov::Node>& input : fixed->inputs()) {
-    ov::PartialShape shape = input.get_partial_shape();
-    shape[0] = ov::Dimension(rows);
-    shapes[input] = shape;
-  }
-  fixed->reshape(shapes);
-  return fixed;
 }
 
 }  // namespace nereid_backend

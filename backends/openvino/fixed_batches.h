@@ -4,7 +4,6 @@
 #define NEREID_BACKENDS_OPENVINO_FIXED_BATCHES_H_
 
 #include <cstdint>
-#include <memory>
 #include <openvino/core/model.hpp>
 #include <string>
 #include <vector>
@@ -24,9 +23,6 @@ Result<std::vector<int64_t>> ChooseFixedBatchSizes(const CompileRequest& request
                                                    const ModelConfig& config,
                                                    const BoundModel& bound, const ov::Model& graph,
                                                    bool one_at_a_time, std::string* why_not);
-
-// A copy of `graph` for batches of `rows`. Throws ov::Exception if it cannot have that shape.
-std::shared_ptr<ov::Model> WithBatchSize(const ov::Model& graph, int64_t rows);
 
 }  // namespace nereid_backend
 

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
 #include "backends/openvino/run.h"
 #include "backends/openvino/testing/loaded_model.h"
 
@@ -132,7 +137,21 @@ TEST(FixedBatchesTest, RunsTakeTurnsWhereThereAreSeveralGraphs) {
   LoadedModel several("several", testing::PlusOne({-1, 1}), Numbers(4));
   TRITONBACKEND_Request request = NumbersRequest({1, 2});
   several.Execute({&request});
-  EXPECT_TRUE(several.model->TakeTurn().owns_lock()) << "the run has ended its turn";
+  std::unique_lock<std::mutex> turn = several.model->TakeTurn();
+  EXPECT_TRUE(turn.owns_lock()) << "the run has ended its turn";
+  // Another run waits for this turn to end.
+  TRITONBACKEND_Request next = NumbersRequest({3});
+  std::atomic<bool> done = false;
+  std::thread runs([&] {
+    several.Execute({&next});
+    done = true;
+  });
+  // A run that did not wait would be done long before.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(done);
+  turn.unlock();
+  runs.join();
+  EXPECT_EQ(AnswerOf(next), "4");
 }
 
 }  // namespace

@@ -70,6 +70,15 @@ Error OpenVinoInstance::Compute() {
   return ran;
 }
 
+Error OpenVinoInstance::Infer() {
+  const std::unique_lock<std::mutex> turn = model_.TakeTurn();
+  run_->BeginWatch();
+  return run_->EndWatch(OvTry("", [&]() -> Error {
+    run_->request().infer();
+    return Error();
+  }));
+}
+
 Error OpenVinoInstance::ComputeOnce(bool* fits) {
   Batch& batch = run_->executor().batch();
   const auto group = run_->executor().group();
@@ -77,13 +86,7 @@ Error OpenVinoInstance::ComputeOnce(bool* fits) {
     run_->SetTensors();
     if (states_.has_value()) NB_RETURN_IF_ERROR(states_->Load(batch, group, &run_->request()));
     batch.MarkComputeStart();
-    std::unique_lock<std::mutex> turn = model_.TakeTurn();
-    run_->BeginWatch();
-    Error ran = run_->EndWatch(OvTry("", [&]() -> Error {
-      run_->request().infer();
-      return Error();
-    }));
-    if (turn.owns_lock()) turn.unlock();
+    Error ran = Infer();
     batch.MarkComputeEnd();
     if (!ran.ok()) return ran;
     *fits = run_->TakeOutputs();

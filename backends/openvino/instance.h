@@ -31,6 +31,8 @@ class OpenVinoInstance {
   Error ExecuteInTurn(Batch* batch);
   // Runs what the executor has ready, and repeats the run if a result does not fit its buffer.
   Error Compute();
+  // Waits for its turn and runs the infer request.
+  Error Infer();
   Error ComputeOnce(bool* fits);
 
   TRITONBACKEND_ModelInstance* const handle_;

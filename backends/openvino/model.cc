@@ -177,7 +177,7 @@ Error OpenVinoModel::CompileFixedBatches() {
   const std::lock_guard lock(environment_.setup_mutex());
   for (const int64_t rows : sizes) {
     const Error error = OvTry("", [&]() -> Error {
-      FixedBatch batch{rows, core_->compile_model(WithBatchSize(*graph_, rows), "CPU",
+      FixedBatch batch{rows, core_->compile_model(WithFirstDimension(*graph_, rows), "CPU",
                                                   request_.Build(environment_))};
       passes_inputs_through_ = passes_inputs_through_ || HasOutputThatIsInput(batch.compiled);
       fixed_batches_.push_back(std::move(batch));
@@ -200,8 +200,9 @@ void OpenVinoModel::LogPlan() const {
                                  ? ""
                                  : ", OpenVINO's choice (INFERENCE_PRECISION_HINT sets it)";
   std::string fixed;
-  for (const FixedBatch& batch : fixed_batches_)
+  for (const FixedBatch& batch : fixed_batches_) {
     fixed += StrCat(fixed.empty() ? "" : ",", batch.rows);
+  }
   NB_LOG_INFO("model '", config_.name, "' version ", config_.version, ": threads: ", threads, " (",
               environment_.budget().Describe(), "), streams: ", streams, ", ", at_once,
               "; FP32 is computed in ", precision.get_type_name(), choice,

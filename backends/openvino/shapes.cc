@@ -51,16 +51,9 @@ Result<std::shared_ptr<ov::Model>> WithOpenBatch(const std::shared_ptr<ov::Model
   if (!SameFirstDimension(std::as_const(*model).inputs())) {
     return Error::InvalidArg("its inputs have different first dimensions");
   }
-  // A copy, because a reshape that fails half-way leaves a model with only some shapes changed.
-  const std::shared_ptr<ov::Model> open = model->clone();
-  std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
-  for (const ov::Output<ov::Node>& input : open->inputs()) {
-    ov::PartialShape shape = input.get_partial_shape();
-    shape[0] = ov::Dimension::dynamic();
-    shapes[input] = shape;
-  }
+  std::shared_ptr<ov::Model> open;
   NB_RETURN_IF_ERROR(OvTry("", [&]() -> Error {
-    open->reshape(shapes);
+    open = WithFirstDimension(*model, ov::Dimension::dynamic());
     return Error();
   }));
   for (const auto& output : std::as_const(*open).outputs()) {
@@ -72,6 +65,19 @@ Result<std::shared_ptr<ov::Model>> WithOpenBatch(const std::shared_ptr<ov::Model
 }
 
 }  // namespace
+
+std::shared_ptr<ov::Model> WithFirstDimension(const ov::Model& model, const ov::Dimension& first) {
+  // A copy, because a reshape that fails half-way leaves a model with only some shapes changed.
+  std::shared_ptr<ov::Model> changed = model.clone();
+  std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
+  for (const ov::Output<ov::Node>& input : changed->inputs()) {
+    ov::PartialShape shape = input.get_partial_shape();
+    shape[0] = first;
+    shapes[input] = shape;
+  }
+  changed->reshape(shapes);
+  return changed;
+}
 
 Error ReshapeToConfig(const ModelConfig& config, ov::Model* model) {
   std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;

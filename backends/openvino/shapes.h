@@ -15,6 +15,10 @@ namespace nereid_backend {
 // configuration has a dimension of 0 or the model cannot take those shapes.
 Error ReshapeToConfig(const ModelConfig& config, ov::Model* model);
 
+// A copy of `model` whose inputs have this first dimension. Throws ov::Exception if the model
+// cannot have it.
+std::shared_ptr<ov::Model> WithFirstDimension(const ov::Model& model, const ov::Dimension& first);
+
 // Makes the first dimension of all inputs variable if the model has a fixed batch, nothing else
 // prevents batching, and batching is wanted. It is wanted if max_batch_size says so or, in a
 // configuration that is to be completed and lists no tensors, if the layouts in the file call the

@@ -32,7 +32,7 @@ class ScriptNetwork : public Network {
   Error ReadForward();
   Error ReadArguments(const std::vector<c10::Argument>& arguments);
   void ReadReturned(const std::vector<c10::Argument>& returns);
-  // Whether the arguments have the types that forward declares, at first sight.
+  // Whether forward takes tensors only, and these are as many. Then the types are right.
   bool AreTensors(const std::vector<c10::IValue>& arguments) const;
 
   const Parameters parameters_;

@@ -2,9 +2,9 @@
 
 Server and framework have one core and one thread. A network has three figures: the compute time of
 a batch of 1 and of 8 rows in the server, compared with the framework with the same pauses between
-its runs, in turns (those of small networks are short and many; both programs are started anew five
-times, because the speed of a program depends by some percent on where its memory lies); and the
-rows per second that 16 clients get, compared with the framework in a loop without pauses, while
+its runs, in turns (those of small networks are short, many, and by several pairs of processes,
+because the speed of a program depends by some percent on where its memory lies); and the rows per
+second that 16 clients get, compared with the framework in a loop without pauses, while
 the two alternate many times a second (alternate.py). The loop has the batch sizes that the server
 formed, as often as it formed them: a row of a small batch takes longer, and a change of the size
 costs time in some frameworks.
@@ -46,7 +46,7 @@ ROUND = 64
 SMALL = ("mlp", "transformer")
 # The compute time of small networks is compared in many short turns: the speed of a machine with
 # other guests changes by the second, and two equal measurements of a second differ by up to 30 %.
-SMALL_TURNS = 10  # factor
+SMALL_TURNS = 10  # of a pair of processes
 SMALL_SECONDS = 0.2
 SMALL_WARMUP = 0.05
 # Rows per second are counted while server and framework alternate, each for half of this time.

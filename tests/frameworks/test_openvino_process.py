@@ -91,8 +91,8 @@ def test_four_instances_run_no_more_threads_than_processors(
     # batch as well.
     budget = len(os.sched_getaffinity(0))
     of_runtime = len(names) - before - instances - WATCH
-    waiting = 2 * (int(streams) + 1 if streams else 3 * 2)
-    assert of_runtime <= budget + waiting, sorted(names)
+    waiting_per_model = int(streams) + 1 if streams else 3 * 2
+    assert of_runtime <= budget + 2 * waiting_per_model, sorted(names)
 
 
 @pytest.mark.parametrize("streams", [1, 2])
