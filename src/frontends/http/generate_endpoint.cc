@@ -68,13 +68,15 @@ constexpr HttpRoute kGenerateRoutes[] = {
      RouteMethods::kPost,
      ApiGroup::kInference,
      &Generate<false>,
-     {"Inference with values by name", "GenerateResponse", "GenerateRequest"}},
+     {"Inference with values by name", "GenerateResponse", "GenerateRequest"},
+     RouteBody::kInput},
     {"/v2/models/{model}[/versions/{version}]/generate_stream",
      RouteMethods::kPost,
      ApiGroup::kInference,
      &Generate<true>,
      {"The same; each response is an event", "GenerateResponse", "GenerateRequest",
-      BodyForm::kEvents}},
+      BodyForm::kEvents},
+     RouteBody::kInput},
 };
 
 }  // namespace

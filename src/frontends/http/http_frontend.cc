@@ -1,5 +1,8 @@
 #include "frontends/http/http_frontend.h"
 
+#include <absl/strings/str_cat.h>
+
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +20,26 @@ HttpResponse MethodNotAllowed(const HttpRoute& route) {
   return response;
 }
 
+// " of 5 bytes", or nothing if the size is not known.
+std::string SizeText(std::optional<uint64_t> size) {
+  return size.has_value() ? absl::StrCat(" of ", *size, " bytes") : "";
+}
+
+std::string SmallBodyError(std::optional<uint64_t> size, uint64_t limit) {
+  return absl::StrCat("request body", SizeText(size), " exceeds the maximum of ", limit,
+                      " bytes of this route. Use --max-admin-body-bytes to increase the limit.");
+}
+
+std::string InputBodyError(std::optional<uint64_t> size, uint64_t limit) {
+  return absl::StrCat("request JSON size", SizeText(size),
+                      " exceeds the maximum allowed input size of ", limit,
+                      " bytes. Use --http-max-input-size to increase the limit.");
+}
+
+bool OnlyReads(HttpMethod method) {
+  return method == HttpMethod::kGet || method == HttpMethod::kHead;
+}
+
 }  // namespace
 
 HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
@@ -24,6 +47,8 @@ HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
     : access_log_(executors.access_log),
       access_(options.access),
       cors_(options.cors),
+      max_input_size_(options.limits.max_input_size),
+      max_admin_body_bytes_(options.max_admin_body_bytes),
       endpoints_{server,
                  executors.admin,
                  options.shared_memory,
@@ -35,24 +60,63 @@ HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
       routes_(AllRoutes()),
       router_(MakeRouter(routes_)) {}
 
+std::optional<HttpResponse> HttpFrontend::AnswerToHead(
+    const HttpRequest& request, HttpMethod method, const std::optional<RouteMatch>& match) const {
+  if (!match.has_value()) return MakeErrorResponse(404, "Not Found");
+  const HttpRoute& route = routes_[match->pattern];
+  if (method == HttpMethod::kOptions) {
+    return cors_.Options(request, AllowedMethods(route.methods));
+  }
+  if (auto refusal = Refuse(route.group, request)) return refusal;
+  if (!IsMethodAllowed(route.methods, method)) return MethodNotAllowed(route);
+  return std::nullopt;
+}
+
+HeadVerdict HttpFrontend::VerdictOn(const HttpRoute& route, HttpMethod method) const {
+  if (OnlyReads(method)) return {/*takes_body=*/false, {}};
+  switch (route.body) {
+    case RouteBody::kSmall:
+      return {true, {max_admin_body_bytes_, 413, &SmallBodyError}};
+    case RouteBody::kInput:
+      return {true, {max_input_size_, 400, &InputBodyError}};  // as if it had been read
+    case RouteBody::kAny:
+      break;
+  }
+  return {};
+}
+
+HeadVerdict HttpFrontend::CheckHead(const HttpRequest& request, HttpMethod method,
+                                    absl::string_view path) const {
+  const std::optional<RouteMatch> match = router_.Match(path);
+  if (AnswerToHead(request, method, match).has_value()) return {/*takes_body=*/false, {}};
+  return VerdictOn(routes_[match->pattern], method);
+}
+
+HeadVerdict HttpFrontend::OnHead(HttpRequest* request) {
+  const std::optional<RouteMatch> match = router_.Match(request->path());
+  if (AnswerToHead(*request, request->method(), match).has_value()) {
+    return {/*takes_body=*/false, {}};
+  }
+  request->set_route(*match);
+  return VerdictOn(routes_[match->pattern], request->method());
+}
+
 void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
   cors_.Mark(*request, &responder);
-  const std::optional<RouteMatch> match = router_.Match(request->path());
+  const bool admitted = request->route().has_value();
+  const std::optional<RouteMatch> match =
+      admitted ? request->route() : router_.Match(request->path());
   if (access_log_ != nullptr && access_log_->Takes()) {
     std::string model = match.has_value() ? match->names.model.Decoded() : "";
     responder = LogAnswer(access_log_, *endpoints_.server->clock(), *request, std::move(model),
                           std::move(responder));
   }
-  if (!match.has_value()) return responder.Complete(MakeErrorResponse(404, "Not Found"));
-  const HttpRoute& route = routes_[match->pattern];
-  if (request->method() == HttpMethod::kOptions) {
-    return responder.Complete(cors_.Options(*request, AllowedMethods(route.methods)));
+  if (!admitted) {
+    auto answer = AnswerToHead(*request, request->method(), match);
+    if (answer.has_value()) return responder.Complete(*std::move(answer));
   }
-  if (auto refusal = Refuse(route.group, *request)) return responder.Complete(*std::move(refusal));
-  if (!IsMethodAllowed(route.methods, request->method())) {
-    return responder.Complete(MethodNotAllowed(route));
-  }
-  route.handle(&endpoints_, {match->names, std::move(request)}, std::move(responder));
+  routes_[match->pattern].handle(&endpoints_, {match->names, std::move(request)},
+                                 std::move(responder));
 }
 
 std::optional<HttpResponse> HttpFrontend::Refuse(ApiGroup group, const HttpRequest& request) const {

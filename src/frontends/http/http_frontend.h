@@ -35,15 +35,27 @@ class HttpFrontend final : public HttpHandler {
   HttpFrontend(Server* server, const HttpExecutors& executors,
                const HttpFrontendOptions& options = {});
 
+  HeadVerdict OnHead(HttpRequest* request) override;
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
+  // As OnHead, for a request of another port that is going to be sent on to `path`.
+  HeadVerdict CheckHead(const HttpRequest& request, HttpMethod method,
+                        absl::string_view path) const;
   // Nothing if the client may use routes of the group. Handle asks by itself.
   std::optional<HttpResponse> Refuse(ApiGroup group, const HttpRequest& request) const;
 
  private:
+  // The answer if the head alone decides it: a refusal, or that to OPTIONS.
+  std::optional<HttpResponse> AnswerToHead(const HttpRequest& request, HttpMethod method,
+                                           const std::optional<RouteMatch>& match) const;
+  // On a request that may use the route.
+  HeadVerdict VerdictOn(const HttpRoute& route, HttpMethod method) const;
+
   AccessLog* const access_log_;  // null: there is none
   const AccessControl access_;
   const CorsPolicy cors_;
+  const uint64_t max_input_size_;
+  const uint64_t max_admin_body_bytes_;
   HttpEndpoints endpoints_;
   const std::vector<HttpRoute> routes_;
   const Router router_;

@@ -15,6 +15,8 @@ namespace nereid {
 
 struct HttpFrontendOptions {
   RequestLimits limits;
+  // Of the body of a request that is no inference and no load; beyond: 413.
+  uint64_t max_admin_body_bytes = 1 << 20;
   // Bytes of one generated stream that may wait for its client; beyond, the model's thread that
   // sends is held back.
   uint64_t max_waiting_bytes = kMaxWaitingStreamBytes;

@@ -2,6 +2,8 @@
 #include "frontends/http/http_frontend.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,6 +116,66 @@ HttpServer* HttpFrontendTest::http_ = nullptr;
 
 std::string Floats(const std::vector<float>& values) {
   return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+}
+
+// A request whose head is there and whose body is not.
+std::unique_ptr<HttpRequest> Head(HttpMethod method, const std::string& path,
+                                  const std::string& key) {
+  const auto size = static_cast<uint32_t>(path.size());
+  const HttpRequest::HeaderRange header = {
+      {size, 3}, {size + 3, static_cast<uint32_t>(key.size())}};
+  return std::make_unique<HttpRequest>(absl::StrCat(path, "key", key), method,
+                                       HttpRequest::Range{0, size}, absl::MakeSpan(&header, 1));
+}
+
+// Over all rows of the table, so that it holds for a new one, too.
+TEST_F(HttpFrontendTest, WhatTheHeadDecidesIsDecidedBeforeTheBody) {
+  std::vector<absl::string_view> groups;
+  for (size_t i = 0; i < kApiGroups; ++i) groups.push_back(ApiGroupName(static_cast<ApiGroup>(i)));
+  RestrictedApis restricted;
+  ASSERT_TRUE(restricted
+                  .Add(absl::StrCat(absl::StrJoin(groups, ","), ":key=good"),
+                       {"--http-restricted-api", "api"})
+                  .ok());
+  HttpFrontendOptions options;
+  options.access = AccessControl(restricted, "", "API", nullptr);
+  HttpFrontend frontend(server_, {admin_, admin_}, options);
+  EXPECT_FALSE(frontend.OnHead(Head(HttpMethod::kPost, "/nope", "good").get()).takes_body);
+  for (const HttpRoute& route : AllRoutes()) {
+    const std::string path = absl::StrReplaceAll(
+        route.pattern, {{"[", ""}, {"]", ""}, {"{", ""}, {"}", ""}, {"{version}", "1"}});
+    for (const HttpMethod method : {HttpMethod::kGet, HttpMethod::kHead, HttpMethod::kPost,
+                                    HttpMethod::kDelete, HttpMethod::kOptions}) {
+      EXPECT_FALSE(frontend.OnHead(Head(method, path, "bad").get()).takes_body) << path;
+      const auto request = Head(method, path, "good");
+      const HeadVerdict verdict = frontend.OnHead(request.get());
+      const bool allowed = IsMethodAllowed(route.methods, method);
+      EXPECT_EQ(request->route().has_value(), allowed) << path;
+      EXPECT_EQ(verdict.takes_body, allowed && method == HttpMethod::kPost) << path;
+      const bool is_input = route.group == ApiGroup::kInference;
+      const bool is_load = absl::EndsWith(route.pattern, "/load");
+      if (verdict.takes_body && !is_input && !is_load) {
+        EXPECT_EQ(verdict.limit.bytes, uint64_t{1} << 20) << path;
+      }
+    }
+  }
+}
+
+TEST_F(HttpFrontendTest, RoutesSayWhatTheyTake) {
+  const auto announce = [](const std::string& path, uint64_t size) {
+    return LoopbackClient(http_->port())
+        .RoundTrip(
+            absl::StrCat("POST ", path, " HTTP/1.1\r\nContent-Length: ", size, "\r\n\r\n"));
+  };
+  const ReceivedResponse logging = announce("/v2/logging", 2 << 20);
+  EXPECT_EQ(logging.status, 413);
+  EXPECT_THAT(logging.body, HasSubstr("request body of 2097152 bytes exceeds the maximum of "
+                                      "1048576 bytes of this route. Use --max-admin-body-bytes"));
+  const ReceivedResponse generate = announce("/v2/models/echo/generate", 2 << 20);
+  EXPECT_EQ(generate.status, 400);
+  EXPECT_THAT(generate.body, HasSubstr("request JSON size of 2097152 bytes exceeds the maximum "
+                                       "allowed input size of 1048576 bytes"));
+  EXPECT_EQ(announce("/nope", 100 << 20).status, 404);
 }
 
 TEST_F(HttpFrontendTest, Health) {

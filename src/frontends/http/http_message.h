@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@
 #include "base/log.h"
 #include "frontends/codec/received_body.h"
 #include "frontends/http/http_body_stream.h"
+#include "frontends/http/router.h"
 
 namespace nereid {
 
@@ -33,6 +35,14 @@ enum class HttpMethod : uint8_t { kGet, kHead, kPost, kDelete, kOptions, kOther 
 struct HttpHeader {
   absl::string_view name;
   absl::string_view value;
+};
+
+// The most that a request's route takes as a body, and what is said of more.
+struct BodyLimit {
+  uint64_t bytes = std::numeric_limits<uint64_t>::max();
+  int status = 413;
+  // `size`: the announced size, or none if the body has no Content-Length and has become too long.
+  std::string (*error)(std::optional<uint64_t> size, uint64_t limit) = nullptr;
 };
 
 // One received request. Owns the bytes that all its views point into and does not move: it is
@@ -75,6 +85,10 @@ class HttpRequest {
   // For the code that assembles the request.
   void set_received_ns(uint64_t time_ns) { received_ns_ = time_ns; }
   void set_body(std::shared_ptr<ReceivedBody> body) { body_ = std::move(body); }
+  // The route to which the handler has admitted the request when its head was there; none if it was
+  // not asked, or has refused. Points into the path.
+  const std::optional<RouteMatch>& route() const { return route_; }
+  void set_route(const RouteMatch& route) { route_ = route; }
 
  private:
   const InlineText<512> head_;  // most heads need no further memory
@@ -84,6 +98,7 @@ class HttpRequest {
   absl::InlinedVector<HttpHeader, 12> headers_;
   std::shared_ptr<ReceivedBody> body_;
   uint64_t received_ns_ = 0;
+  std::optional<RouteMatch> route_;
 };
 
 // A piece of a response body in memory that `owner` keeps alive. Nothing is copied; `owner` is

@@ -197,7 +197,8 @@ constexpr HttpRoute kInferRoutes[] = {
      RouteMethods::kPost,
      ApiGroup::kInference,
      &Infer,
-     {"Inference", "InferResponse", "InferRequest", BodyForm::kTensors, false, true}},
+     {"Inference", "InferResponse", "InferRequest", BodyForm::kTensors, false, true},
+     RouteBody::kAny},
 };
 
 }  // namespace

@@ -12,6 +12,9 @@ constexpr char kPlainText[] = "text/plain; charset=utf-8";
 
 }  // namespace
 
+// Nothing here takes a body.
+HeadVerdict MetricsEndpoint::OnHead(HttpRequest*) { return {/*takes_body=*/false, {}}; }
+
 void MetricsEndpoint::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
   if (request->method() != HttpMethod::kGet && request->method() != HttpMethod::kHead) {
     HttpResponse refusal = MakeErrorResponse(405, "Method Not Allowed");

@@ -17,6 +17,7 @@ class MetricsEndpoint final : public HttpHandler {
   // `server` must outlive the endpoint. `admin`, which builds the text, must end before the
   // endpoint is destroyed.
   MetricsEndpoint(const Server* server, SpareExecutor* admin) : server_(server), admin_(admin) {}
+  HeadVerdict OnHead(HttpRequest* request) override;
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
  private:

@@ -29,12 +29,20 @@ using HttpRouteHandler = void (*)(HttpEndpoints* endpoints, HttpCall call, HttpR
 
 enum class RouteMethods : uint8_t { kGet, kPost, kGetAndPost };  // GET always includes HEAD
 
+// What a route takes as the body of a POST.
+enum class RouteBody : uint8_t {
+  kSmall,  // what administration needs: --max-admin-body-bytes
+  kInput,  // input as JSON: --http-max-input-size
+  kAny,    // as much as the port takes
+};
+
 struct HttpRoute {
   absl::string_view pattern;  // in the syntax of Router
   RouteMethods methods;
   ApiGroup group;
   HttpRouteHandler handle;
   RouteDoc doc;
+  RouteBody body = RouteBody::kSmall;
 };
 
 // Value of an Allow header: "GET, HEAD", "POST" or "GET, HEAD, POST".

@@ -1,10 +1,12 @@
 #include "frontends/http/cloud/sagemaker_frontend.h"
 
 #include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
 
-#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "frontends/http/cloud/binary_mime.h"
@@ -20,7 +22,7 @@ constexpr char kTargetHeader[] = "X-Amzn-SageMaker-Target-Model";
 constexpr char kNoDefaultModel[] =
     "there is no default model: set SAGEMAKER_TRITON_DEFAULT_MODEL_NAME";
 constexpr size_t kMostTargetBytes = 1024;
-constexpr size_t kMostLoadBytes = 64 << 10;
+constexpr uint64_t kMostLoadBytes = 64 << 10;
 constexpr int kOutOfStorage = 507;
 
 HttpResponse OnlyMethods(const char* methods) {
@@ -52,6 +54,10 @@ std::string TargetOf(const HttpRequest& request, const SagemakerLoad& load) {
   return usable ? std::string(archive) : load.name;
 }
 
+std::string LoadBodyError(std::optional<uint64_t>, uint64_t limit) {
+  return absl::StrCat("the request to load a model is too long: it may have ", limit, " bytes");
+}
+
 bool IsGet(HttpMethod method) { return method == HttpMethod::kGet || method == HttpMethod::kHead; }
 
 }  // namespace
@@ -66,6 +72,25 @@ SagemakerFrontend::SagemakerFrontend(Server* server, HttpFrontend* rest, SpareEx
                         ? ""
                         : PathOfModel(options.default_model, options.inference)),
       models_(std::make_shared<SagemakerModels>(server)) {}
+
+HeadVerdict SagemakerFrontend::OnHead(HttpRequest* request) {
+  absl::string_view path = request->path();
+  const HttpMethod method = request->method();
+  if (path == "/ping") return rest_->CheckHead(*request, method, ping_path_);
+  if (path == "/invocations" && !default_path_.empty()) {
+    return rest_->CheckHead(*request, method, default_path_);
+  }
+  if (method != HttpMethod::kPost || !absl::ConsumePrefix(&path, "/models")) {
+    return {/*takes_body=*/false, {}};  // or answered without a body
+  }
+  if (path.empty() || path == "/") {
+    const bool admitted = !rest_->Refuse(ApiGroup::kModelRepository, *request).has_value();
+    return {admitted, {kMostLoadBytes, 400, &LoadBodyError}};
+  }
+  if (!absl::EndsWith(path, "/invoke")) return {/*takes_body=*/false, {}};
+  // Which model it is does not matter for what is checked here.
+  return rest_->CheckHead(*request, method, PathOfModel("m", options_.inference));
+}
 
 void SagemakerFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
   absl::string_view path = request->path();
@@ -137,9 +162,6 @@ void SagemakerFrontend::InvokeModel(const std::string& name, std::unique_ptr<Htt
 }
 
 void SagemakerFrontend::LoadModel(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
-  if (request->body_text().size() > kMostLoadBytes) {
-    return responder.Complete(MakeErrorResponse(400, "the request to load a model is too long"));
-  }
   AnswerOffLoop(admin_, std::move(responder),
                 [models = models_, request = std::move(request)](HttpResponder later) {
                   const auto load = ReadSagemakerLoad(request->body_text());

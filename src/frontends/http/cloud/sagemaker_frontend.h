@@ -31,6 +31,7 @@ class SagemakerFrontend final : public HttpHandler {
   SagemakerFrontend(Server* server, HttpFrontend* rest, SpareExecutor* admin,
                     const SagemakerOptions& options);
 
+  HeadVerdict OnHead(HttpRequest* request) override;
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
  private:

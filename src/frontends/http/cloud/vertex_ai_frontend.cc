@@ -86,6 +86,22 @@ VertexAiFrontend::VertexAiFrontend(HttpFrontend* rest, HttpHandler* metrics, Ver
       default_path_(PathOfModel(default_model, "infer")),
       redirects_(MakeRedirectRouter()) {}
 
+HeadVerdict VertexAiFrontend::OnHead(HttpRequest* request) {
+  if (request->path() == routes_.health) {
+    return rest_->CheckHead(*request, request->method(), kReadyPath);
+  }
+  if (request->path() != routes_.predict) return {/*takes_body=*/false, {}};
+  const std::optional<absl::string_view> redirect = request->FindHeader(kRedirectHeader);
+  if (!redirect.has_value()) return rest_->CheckHead(*request, request->method(), default_path_);
+  const std::string path = absl::StrCat("/", *redirect);
+  const std::optional<RouteMatch> match = redirects_.Match(path);
+  if (request->method() != HttpMethod::kPost || !match.has_value()) return {/*takes_body=*/false, {}};
+  const RedirectRow& row = kRedirects[match->pattern];
+  // Nowhere and the metrics page take no body.
+  if (row.to != RedirectTo::kRest) return {/*takes_body=*/false, {}};
+  return rest_->CheckHead(*request, row.method, path);
+}
+
 void VertexAiFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
   if (request->path() == routes_.health) {
     const HttpMethod method = request->method();

@@ -31,6 +31,7 @@ class VertexAiFrontend final : public HttpHandler {
   VertexAiFrontend(HttpFrontend* rest, HttpHandler* metrics, VertexAiRoutes routes,
                    absl::string_view default_model);
 
+  HeadVerdict OnHead(HttpRequest* request) override;
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
  private:

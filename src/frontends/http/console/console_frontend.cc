@@ -67,6 +67,21 @@ ConsoleFrontend::ConsoleFrontend(const Handlers& handlers, const ConsoleOptions&
       guard_(options.address, options.token, options.access),
       settings_(options.settings) {}
 
+HttpHandler* ConsoleFrontend::HandlerFor(ConsoleGuard::Visitor visitor,
+                                         const HttpRequest& request) const {
+  if (request.path() == kMetricsPath) return handlers_.metrics;
+  return visitor == ConsoleGuard::Visitor::kOwner ? handlers_.for_owner : handlers_.for_key_holder;
+}
+
+HeadVerdict ConsoleFrontend::OnHead(HttpRequest* request) {
+  const absl::string_view path = request->path();
+  const bool is_page = FindConsoleFile(path) != nullptr || path == kSettingsPath;  // takes no body
+  if (is_page || guard_.RefuseSource(*request).has_value()) return {/*takes_body=*/false, {}};
+  const ConsoleGuard::Visitor visitor = guard_.Recognise(*request);
+  if (visitor == ConsoleGuard::Visitor::kStranger) return {/*takes_body=*/false, {}};
+  return HandlerFor(visitor, *request)->OnHead(request);
+}
+
 void ConsoleFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
   AddSafeHeaders(&responder);
   if (auto refusal = guard_.RefuseSource(*request)) return responder.Complete(*std::move(refusal));
@@ -80,9 +95,7 @@ void ConsoleFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder
   if (request->path() == kSettingsPath) {
     return responder.Complete(Reads(*request) ? JsonResponse(settings_) : ReadOnly());
   }
-  HttpHandler* const rest =
-      visitor == ConsoleGuard::Visitor::kOwner ? handlers_.for_owner : handlers_.for_key_holder;
-  HttpHandler* const handler = request->path() == kMetricsPath ? handlers_.metrics : rest;
+  HttpHandler* const handler = HandlerFor(visitor, *request);
   handler->Handle(std::move(request), std::move(responder));
 }
 

@@ -38,9 +38,13 @@ class ConsoleFrontend final : public HttpHandler {
   // `handlers` must outlive the frontend.
   ConsoleFrontend(const Handlers& handlers, const ConsoleOptions& options);
 
+  HeadVerdict OnHead(HttpRequest* request) override;
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
  private:
+  // Who handles a request of the API or for the metrics page. REQUIRES: not of a stranger.
+  HttpHandler* HandlerFor(ConsoleGuard::Visitor visitor, const HttpRequest& request) const;
+
   const Handlers handlers_;
   const ConsoleGuard guard_;
   const std::string settings_;

@@ -52,11 +52,16 @@ class Sink final : public HttpResponseSink {
 class Named final : public HttpHandler {
  public:
   explicit Named(std::string name) : name_(std::move(name)) {}
+  HeadVerdict OnHead(HttpRequest*) override {
+    return {true, {name_.size(), 413, [](auto, uint64_t) { return std::string(); }}};
+  }
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override {
     HttpResponse response;
     response.text = name_ + std::string(request->path());
     responder.Complete(std::move(response));
   }
+
+  const std::string& name() const { return name_; }
 
  private:
   const std::string name_;
@@ -129,6 +134,18 @@ TEST_F(ConsoleFrontendTest, TheApiNeedsTheToken) {
   EXPECT_EQ(settings.body, kSettings);
   EXPECT_EQ(settings.content_type, "application/json");
   EXPECT_EQ(Send(HttpMethod::kPost, "/console/settings", kOwner).status, 405);
+}
+
+TEST_F(ConsoleFrontendTest, TakesBodiesOnlyForTheApiAndItsVisitors) {
+  const auto verdict = [&](const char* path, const HeaderList& headers) {
+    return frontend_.OnHead(MakeRequest(HttpMethod::kPost, path, headers).get());
+  };
+  for (const char* path : {"/", "/console.js", "/console/settings"}) {
+    EXPECT_FALSE(verdict(path, kOwner).takes_body) << path;
+  }
+  EXPECT_FALSE(verdict("/v2/logging", kStranger).takes_body);
+  EXPECT_EQ(verdict("/v2/logging", kOwner).limit.bytes, rest_.name().size());
+  EXPECT_EQ(verdict("/metrics", kOwner).limit.bytes, metrics_.name().size());
 }
 
 TEST_F(ConsoleFrontendTest, WhoHasTheKeyGetsTheApiWithItsOtherKeys) {

@@ -34,10 +34,12 @@ size_t AlignedOffset(const HttpRequest& request, const HttpServerOptions& option
 
 }  // namespace
 
-bool BodyReceiver::BeginSized(const HttpRequest& request, uint64_t size) {
+bool BodyReceiver::BeginSized(const HttpRequest& request, const BodyLimit& limit, uint64_t size) {
+  limit_ = limit;
   sized_ = true;
   size_ = size;
   body_.reset();
+  if (size > limit.bytes) return RefuseForRoute(size);
   if (size > options_->max_body_bytes) {
     if (size > kMaxContentLength) return Refuse(400, ContentLengthError(absl::StrCat(size)));
     return Refuse(413, SizeError(absl::StrCat(" of ", size, " bytes")));
@@ -48,7 +50,8 @@ bool BodyReceiver::BeginSized(const HttpRequest& request, uint64_t size) {
   return body_ != nullptr || Refuse(503, "out of memory for the request body");
 }
 
-void BodyReceiver::BeginUnsized(const HttpRequest& request) {
+void BodyReceiver::BeginUnsized(const HttpRequest& request, const BodyLimit& limit) {
+  limit_ = limit;
   sized_ = false;
   size_ = 0;
   body_.reset();
@@ -56,6 +59,7 @@ void BodyReceiver::BeginUnsized(const HttpRequest& request) {
 }
 
 bool BodyReceiver::Announce(uint64_t size) {
+  if (size_ > limit_.bytes || size > limit_.bytes - size_) return RefuseForRoute(std::nullopt);
   if (size > options_->max_body_bytes - size_) return Refuse(413, SizeError(""));
   size_ += size;
   return IsPayable(size_);
@@ -142,6 +146,10 @@ bool BodyReceiver::IsPayable(uint64_t size) {
 std::string BodyReceiver::SizeError(absl::string_view size) const {
   return absl::StrCat("request body", size, " exceeds the maximum of ", options_->max_body_bytes,
                       " bytes. Use --http-max-body-size to increase the limit.");
+}
+
+bool BodyReceiver::RefuseForRoute(std::optional<uint64_t> size) {
+  return Refuse(limit_.status, limit_.error(size, limit_.bytes));
 }
 
 bool BodyReceiver::Refuse(int status, std::string message) {

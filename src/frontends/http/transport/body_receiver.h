@@ -29,11 +29,11 @@ class BodyReceiver {
   // `options` must outlive the receiver.
   explicit BodyReceiver(const HttpServerOptions* options) : options_(options) {}
 
-  // The body of `request` has `size` bytes.
-  bool BeginSized(const HttpRequest& request, uint64_t size);
+  // The body of `request` has `size` bytes. `limit` is that of its route.
+  bool BeginSized(const HttpRequest& request, const BodyLimit& limit, uint64_t size);
   // The body of `request` has any number of bytes. Each part is announced before it is appended.
   // REQUIRES of Announce: the body is unsized.
-  void BeginUnsized(const HttpRequest& request);
+  void BeginUnsized(const HttpRequest& request, const BodyLimit& limit);
   bool Announce(uint64_t size);
 
   // ---- A body of known size.
@@ -70,9 +70,11 @@ class BodyReceiver {
   bool IsPayable(uint64_t size);
   // `size` is the part of the text about the size, with a leading blank, or empty.
   std::string SizeError(absl::string_view size) const;
+  bool RefuseForRoute(std::optional<uint64_t> size);
   bool Refuse(int status, std::string message);
 
   const HttpServerOptions* const options_;
+  BodyLimit limit_;  // of the route
   bool sized_ = false;
   uint64_t size_ = 0;  // announced
   size_t aligned_offset_ = 0;

@@ -31,7 +31,7 @@ Connection::Connection(std::shared_ptr<ConnectionSettings> settings, std::shared
       loop_(std::move(loop)),
       channel_(std::move(channel)),
       slot_(std::move(slot)),
-      reader_(&settings_->options),
+      reader_(&settings_->options, settings_->handler),
       secured_(channel_.handshake_done()),
       is_http1_(settings_->http2 == nullptr),
       pace_(options().stall_timeout, options().min_bytes_per_second) {}
@@ -130,6 +130,7 @@ void Connection::SpeakHttp2() {
 void Connection::Dispatch() {
   ++begun_in_a_row_;
   traits_ = reader_.traits();
+  if (reader_.left_body()) input_unusable_ = true;
   request_begun_ = body_begun_ = false;
   pace_.End();
   state_ = State::kRunning;
@@ -153,7 +154,7 @@ void Connection::Fail(int status, absl::string_view message) {
   input_unusable_ = true;
   pace_.End();
   // A read that is under way still needs its buffer.
-  if (!read_armed_) reader_.DropBody();
+  if (!read_armed_) reader_.ReleaseBody();
   SetResponse(MakeErrorResponse(status, message));
   StartWriting();
 }

@@ -81,18 +81,20 @@ void Http2Exchange::Begin() {
   is_head_ = request_->method() == HttpMethod::kHead;
   const Expectation expectation = ExpectationOf(*request_);
   if (expectation.refusal.has_value()) return Refuse(*expectation.refusal);
-  if (!BeginBody()) return Refuse(body_.refusal());
+  const HeadVerdict verdict = settings_->handler->OnHead(request_.get());
+  if (!verdict.takes_body) return Run();
+  if (!BeginBody(verdict.limit)) return Refuse(body_.refusal());
   if (expectation.awaits_continue) stream_->SendInterimHead("100");
 }
 
-bool Http2Exchange::BeginBody() {
+bool Http2Exchange::BeginBody(const BodyLimit& limit) {
   uint64_t size = 0;
   const auto length = request_->FindHeader("content-length");
   // Only numbers get here, and the library compares them with what arrives.
   if (length.has_value() && absl::SimpleAtoi(*length, &size)) {
-    return body_.BeginSized(*request_, size);
+    return body_.BeginSized(*request_, limit, size);
   }
-  body_.BeginUnsized(*request_);
+  body_.BeginUnsized(*request_, limit);
   return true;
 }
 
@@ -105,6 +107,10 @@ void Http2Exchange::OnData(absl::string_view bytes) {
 void Http2Exchange::OnEndOfInput() {
   if (state_ != State::kReceiving) return;
   request_->set_body(body_.Take());
+  Run();
+}
+
+void Http2Exchange::Run() {
   reading_pace_.End();
   state_ = State::kRunning;
   Handle(settings_->handler, std::move(request_));

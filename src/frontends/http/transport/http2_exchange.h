@@ -69,7 +69,9 @@ class Http2Exchange final : public http2::StreamUser,
   void OnResponse() override;
   void OnMoreBody() override;
 
-  bool BeginBody();
+  bool BeginBody(const BodyLimit& limit);
+  // Has the request handled.
+  void Run();
   void Refuse(const Refusal& refusal);
   void SendHead(bool end);
   void SendBody();

@@ -32,6 +32,7 @@ HttpResponse Text(std::string text) {
 // Keeps the last request and its responder; answers at once if `answer` is set.
 class TestHandler final : public HttpHandler {
  public:
+  HeadVerdict OnHead(HttpRequest* head) override { return look ? look(*head) : HeadVerdict(); }
   void Handle(std::unique_ptr<HttpRequest> handled, HttpResponder responds) override {
     ++count;
     request = std::move(handled);
@@ -48,6 +49,7 @@ class TestHandler final : public HttpHandler {
   std::unique_ptr<HttpRequest> request;
   std::optional<HttpResponder> responder;
   std::function<HttpResponse(const HttpRequest&)> answer;
+  std::function<HeadVerdict(const HttpRequest&)> look;
 };
 
 class TestServer final : public http2::RecordingServer, public http2::Peer {
@@ -184,6 +186,34 @@ TEST_F(Http2ExchangeTest, BodiesThatAreTooLarge) {
                 "Unable to parse Content-Length, value is out of range [ -2147483648, 2147483647 "
                 "], got: 99999999999");
   EXPECT_EQ(AnswerOf(good).Header(":status"), "200");
+  EXPECT_EQ(handler_.count, 1);
+}
+
+TEST_F(Http2ExchangeTest, ABodyThatNobodyWantsIsNotAwaited) {
+  handler_.look = [](const HttpRequest&) { return HeadVerdict{/*takes_body=*/false, {}}; };
+  const int32_t waits = client_.Request("/x", "", false, {{"expect", "100-continue"}});
+  const int32_t sends = client_.Request("/y", "abc", false);
+  Talk();
+  for (const int32_t id : {waits, sends}) {
+    EXPECT_EQ(AnswerOf(id).Header(":status"), "200");
+    EXPECT_TRUE(AnswerOf(id).ended);
+  }
+  EXPECT_EQ(AnswerOf(sends).body, "/y:");
+}
+
+TEST_F(Http2ExchangeTest, ARouteLimitsItsBodies) {
+  handler_.look = [](const HttpRequest&) {
+    return HeadVerdict{true, {10, 413, [](std::optional<uint64_t> size, uint64_t limit) {
+                                return absl::StrCat(size.value_or(0), " exceed ", limit);
+                              }}};
+  };
+  const int32_t good = client_.Request("/x", "0123456789");
+  const int32_t announced = client_.Request("/x", "", false, {{"content-length", "11"}});
+  const int32_t unknown = client_.Request("/x", "0123456789!", false);
+  Talk();
+  EXPECT_EQ(AnswerOf(good).body, "/x:0123456789");
+  ExpectRefused(announced, "413", "11 exceed 10");
+  ExpectRefused(unknown, "413", "0 exceed 10");
   EXPECT_EQ(handler_.count, 1);
 }
 

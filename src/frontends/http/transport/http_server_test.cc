@@ -47,6 +47,15 @@ class TestHandler final : public HttpHandler {
   // From now on, `fn` is called first for each request. REQUIRES: no requests come in.
   void CallFirst(std::function<void(absl::string_view path)> fn) { call_first_ = std::move(fn); }
 
+  // Below /small at most ten bytes are taken as a body, below /none nothing.
+  HeadVerdict OnHead(HttpRequest* request) override {
+    if (absl::StartsWith(request->path(), "/none")) return {/*takes_body=*/false, {}};
+    if (!absl::StartsWith(request->path(), "/small")) return {};
+    return {true, {10, 413, [](std::optional<uint64_t> size, uint64_t limit) {
+                     return absl::StrCat(size.value_or(0), " exceed ", limit);
+                   }}};
+  }
+
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override {
     if (call_first_) call_first_(request->path());
     if (!absl::StartsWith(request->path(), "/hold")) {
@@ -131,6 +140,49 @@ TEST_F(HttpServerTest, KeepsTheConnectionAndAnswersInOrder) {
   EXPECT_EQ(last.body, "/e:");
   EXPECT_EQ(last.Header("connection"), "close");
   EXPECT_TRUE(client.AtEof());
+}
+
+TEST_F(HttpServerTest, DropsAShortBodyThatNobodyWants) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("POST /none/1 HTTP/1.1\r\nContent-Length: 5\r\n\r\nhe");
+  client.Send("lloGET /none/2 HTTP/1.1\r\n\r\nPOST /3 HTTP/1.1\r\nContent-Length: 1\r\n\r\n!");
+  const auto first = client.Read();
+  EXPECT_EQ(first.body, "/none/1:");
+  EXPECT_EQ(first.headers.count("connection"), 0u);
+  EXPECT_EQ(client.Read().body, "/none/2:");
+  EXPECT_EQ(client.Read().body, "/3:!");
+}
+
+TEST_F(HttpServerTest, AnswersBeforeALongBodyThatNobodyWants) {
+  StartServer();
+  for (const char* framing :
+       {"Content-Length: 100000000\r\n", "Transfer-Encoding: chunked\r\n",
+        "Content-Length: 5\r\nExpect: 100-continue\r\n"}) {
+    LoopbackClient client(port());
+    client.Send(absl::StrCat("POST /none HTTP/1.1\r\n", framing, "\r\n"));
+    const auto answer = client.Read();  // no "100 Continue" comes first
+    EXPECT_EQ(answer.status, 200) << framing;
+    EXPECT_EQ(answer.Header("connection"), "close") << framing;
+    // What follows is a body, whatever it looks like.
+    client.Send("GET /stolen HTTP/1.1\r\n\r\n");
+    EXPECT_TRUE(client.AtEof()) << framing;
+  }
+}
+
+TEST_F(HttpServerTest, ARouteLimitsItsBodies) {
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("POST /small HTTP/1.1\r\nContent-Length: 10\r\n\r\n0123456789");
+  EXPECT_EQ(client.Read().body, "/small:0123456789");
+  client.Send("POST /small HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
+  const auto announced = client.Read();
+  EXPECT_EQ(announced.status, 413);
+  EXPECT_EQ(announced.body, "{\"error\":\"11 exceed 10\"}");
+  LoopbackClient chunked(port());
+  chunked.Send(
+      "POST /small HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n2\r\n");
+  EXPECT_EQ(chunked.Read().body, "{\"error\":\"0 exceed 10\"}");
 }
 
 TEST_F(HttpServerTest, PipelinedRequestWaitsForTheOneBefore) {

@@ -15,6 +15,9 @@ namespace {
 namespace beast_http = boost::beast::http;
 
 constexpr absl::string_view kLastChunk = "0\r\n\r\n";
+// A body that nobody wants is read and dropped up to this size, so that the connection goes on.
+// Behind a longer one it ends: the answer comes at once, and costs no more than the head.
+constexpr uint64_t kMostDroppedBytes = 64 << 10;
 
 // The value of the first Content-Length in a head that the parser has refused.
 absl::string_view ContentLengthText(absl::string_view head) {
@@ -33,14 +36,15 @@ absl::string_view ContentLengthText(absl::string_view head) {
 
 }  // namespace
 
-RequestReader::RequestReader(const HttpServerOptions* options)
-    : options_(options), body_(options) {}
+RequestReader::RequestReader(const HttpServerOptions* options, HttpHandler* handler)
+    : options_(options), handler_(handler), body_(options) {}
 
 RequestReader::Progress RequestReader::Consume(transport::InputBuffer* input) {
   if (!head_done_) {
     const Progress progress = ReadHead(input);
     if (progress != Progress::kComplete) return progress;
   }
+  if (!takes_body_) return DropBody(input);
   if (parser_->chunked()) return ReadChunks(input);
   return ReadSizedBody(input);
 }
@@ -104,13 +108,40 @@ RequestReader::Progress RequestReader::BeginBody() {
   if (parser_->unsupported_transfer_encoding()) {
     return Fail(501, "Unsupported HTTP header 'Transfer-Encoding': only 'chunked' is supported");
   }
+  if (parser_->chunked() && !traits_.http11) {
+    return Fail(400, "Transfer-Encoding is not part of HTTP/1.0");
+  }
+  const HeadVerdict verdict =
+      handler_ == nullptr ? HeadVerdict() : handler_->OnHead(request_.get());
+  if (!verdict.takes_body) return LeaveBody();
   if (parser_->chunked()) {
-    if (!traits_.http11) return Fail(400, "Transfer-Encoding is not part of HTTP/1.0");
-    body_.BeginUnsized(*request_);
+    body_.BeginUnsized(*request_, verdict.limit);
     return Progress::kComplete;
   }
-  if (!body_.BeginSized(*request_, parser_->content_length().value_or(0))) return FailBody();
+  if (!body_.BeginSized(*request_, verdict.limit, parser_->content_length().value_or(0))) {
+    return FailBody();
+  }
   return Progress::kComplete;
+}
+
+RequestReader::Progress RequestReader::LeaveBody() {
+  takes_body_ = false;
+  to_drop_ = parser_->content_length().value_or(0);
+  // A client that waits for "100 Continue" may send the body all the same, or another request.
+  left_body_ = parser_->chunked() || to_drop_ > kMostDroppedBytes ||
+               (expect_continue_ && to_drop_ > 0);
+  expect_continue_ = false;
+  if (!left_body_) return Progress::kComplete;
+  to_drop_ = 0;
+  traits_.keep_alive = false;
+  return Progress::kComplete;
+}
+
+RequestReader::Progress RequestReader::DropBody(transport::InputBuffer* input) {
+  const size_t n = std::min<uint64_t>(to_drop_, input->size());
+  input->Consume(n);
+  to_drop_ -= n;
+  return to_drop_ == 0 ? Progress::kComplete : Progress::kNeedMore;
 }
 
 RequestReader::Progress RequestReader::ReadSizedBody(transport::InputBuffer* input) {
@@ -127,7 +158,7 @@ RequestReader::Progress RequestReader::ReadSizedBody(transport::InputBuffer* inp
 }
 
 absl::Span<char> RequestReader::DirectBody() {
-  if (!head_done_ || parser_->chunked()) return {};
+  if (!head_done_ || !takes_body_ || parser_->chunked()) return {};
   return body_.room();
 }
 
@@ -187,7 +218,8 @@ std::unique_ptr<HttpRequest> RequestReader::TakeRequest() {
   request_->set_body(body_.Take());
   parser_.reset();
   head_done_ = false;
-  expect_continue_ = false;
+  expect_continue_ = left_body_ = false;
+  takes_body_ = true;
   chunk_count_ = 0;
   return std::move(request_);
 }

@@ -36,8 +36,9 @@ class RequestReader {
     bool head_method = false;
   };
 
-  // `options` must outlive the reader.
-  explicit RequestReader(const HttpServerOptions* options);
+  // `options`, and `handler`, which is asked about each head, must outlive the reader. Without a
+  // handler every head is taken.
+  explicit RequestReader(const HttpServerOptions* options, HttpHandler* handler = nullptr);
 
   // Consumes as much as possible of `input`.
   Progress Consume(transport::InputBuffer* input);
@@ -54,8 +55,11 @@ class RequestReader {
   // Bytes of the body that have arrived.
   uint64_t body_bytes() const { return body_.received(); }
   // Releases the body of a failed request. REQUIRES: nothing is being received into it.
-  void DropBody() { body_.Drop(); }
+  void ReleaseBody() { body_.Drop(); }
   const Failure& failure() const { return failure_; }
+  // Whether the request was complete before all of its body was read, because the handler does not
+  // want it: nothing that follows is a request. Valid until TakeRequest.
+  bool left_body() const { return left_body_; }
   const Traits& traits() const { return traits_; }
 
   // Returns the request, and makes the reader ready for the next. REQUIRES: Consume returned
@@ -65,6 +69,9 @@ class RequestReader {
  private:
   Progress ReadHead(transport::InputBuffer* input);
   Progress BeginBody();
+  // Of a request whose body nobody wants.
+  Progress LeaveBody();
+  Progress DropBody(transport::InputBuffer* input);
   Progress ReadSizedBody(transport::InputBuffer* input);
   Progress ReadChunks(transport::InputBuffer* input);
   // A chunk of `size` bytes is announced.
@@ -74,10 +81,14 @@ class RequestReader {
   Progress FailBody() { return Fail(body_.refusal().status, body_.refusal().message); }
 
   const HttpServerOptions* const options_;
+  HttpHandler* const handler_;
   std::optional<HeadParser> parser_;
   size_t parsed_ = 0;  // bytes of the input that the parser has seen, while reading the head
   bool head_done_ = false;
   bool expect_continue_ = false;
+  bool takes_body_ = true;  // the handler wants the body
+  bool left_body_ = false;  // it does not, and not all of the body is read
+  uint64_t to_drop_ = 0;    // bytes of a body that nobody wants that are still to come
   size_t chunk_count_ = 0;
   std::unique_ptr<HttpRequest> request_;
   BodyReceiver body_;

@@ -286,7 +286,7 @@ TEST(RequestReaderTest, ABudgetThatRunsOutInTheMiddleFailsTheRequest) {
   EXPECT_EQ(progress, Progress::kFailed);
   EXPECT_EQ(reader.failure().status, 503);
   EXPECT_THAT(reader.failure().message, testing::HasSubstr("by a client that holds"));
-  reader.DropBody();
+  reader.ReleaseBody();
   EXPECT_EQ(budget.used(), 600'000u);
 }
 
