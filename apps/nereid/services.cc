@@ -301,6 +301,7 @@ absl::Status Services::StartMetrics(const Settings& s) {
   options.address = s.metrics_address();
   options.max_connections = 256;
   options.max_body_bytes = 64 << 10;
+  options.body_budget = server_->in_flight_bytes();
   options.http2 = false;
   absl::StatusOr<std::unique_ptr<HttpServer>> metrics =
       HttpServer::Start(options, metrics_endpoint_.get());

@@ -34,8 +34,17 @@ class InlineText {
     }
     size_ += text.size();
   }
+  // The memory for texts of up to `size` bytes, so that appending needs no more.
+  void Reserve(size_t size) {
+    if (size > N) many_.reserve(size);
+  }
   // Keeps the memory.
   void Clear() { size_ = 0; }
+  // Gives the memory back.
+  void Release() {
+    size_ = 0;
+    many_ = std::string();
+  }
 
  private:
   size_t size_ = 0;

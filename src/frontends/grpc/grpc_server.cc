@@ -84,7 +84,8 @@ http2::KeepaliveOptions ToKeepalive(const GrpcKeepaliveOptions& options) {
   return keepalive;
 }
 
-void SetLimits(const GrpcServerOptions& options, http2::ConnectionSettings* settings) {
+void SetLimits(const GrpcServerOptions& options, Budget* bytes,
+               http2::ConnectionSettings* settings) {
   const GrpcHttp2Options& http2 = options.http2;
   settings->keepalive = ToKeepalive(options.keepalive);
   settings->control_frames_per_second = http2.control_frames_per_second;
@@ -97,6 +98,7 @@ void SetLimits(const GrpcServerOptions& options, http2::ConnectionSettings* sett
   }
   settings->session.max_streams = static_cast<uint32_t>(streams);
   settings->session.kept_streams = static_cast<size_t>(options.call_pool_size);
+  settings->session.budget = bytes;
 }
 
 // Without `tls`.
@@ -153,7 +155,7 @@ class GrpcServer::Impl {
 
 absl::Status GrpcServer::Impl::Start(const GrpcServerOptions& options) {
   RETURN_IF_ERROR(CheckOptions(options));
-  SetLimits(options, settings_.get());
+  SetLimits(options, environment_->server->in_flight_bytes(), settings_.get());
   settings_->acceptor = &methods_;
   transport::PortOptions port = ToPort(options);
   ASSIGN_OR_RETURN(port.tls, transport::TlsContext::ForPort(options.tls, {"h2"}));

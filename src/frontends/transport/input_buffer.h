@@ -23,6 +23,19 @@ class InputBuffer {
   // REQUIRES: n <= size()
   void Consume(size_t n) { begin_ += n; }
 
+  // The capacity that Prepare would leave.
+  size_t NextCapacity(size_t max_capacity) const {
+    const bool full = end_ == capacity_ && (begin_ == 0 || empty());
+    if (!full || empty() || capacity_ >= max_capacity) return capacity_;
+    return std::min(max_capacity, std::max(kInitialCapacity, 2 * capacity_));
+  }
+  size_t capacity() const { return capacity_; }
+  // Gives back the memory. REQUIRES: empty(), and nothing is being received into it.
+  void Release() {
+    bytes_.reset();
+    begin_ = end_ = capacity_ = 0;
+  }
+
   // Free space to receive into; grows up to `max_capacity` in all. Empty when `max_capacity`
   // bytes are waiting. Stays valid until the next Prepare, also when bytes are consumed.
   absl::Span<char> Prepare(size_t max_capacity) {

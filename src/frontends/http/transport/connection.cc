@@ -31,6 +31,7 @@ Connection::Connection(std::shared_ptr<ConnectionSettings> settings, std::shared
       loop_(std::move(loop)),
       channel_(std::move(channel)),
       slot_(std::move(slot)),
+      account_(settings_->options.body_budget),
       reader_(&settings_->options, settings_->handler),
       secured_(channel_.handshake_done()),
       is_http1_(settings_->http2 == nullptr),
@@ -207,6 +208,8 @@ bool Connection::StepStreaming() {
 
 void Connection::FinishExchange() {
   FinishResponse();  // releases the pieces of the body
+  ReturnText();
+  ReturnInput();
   pace_.End();
   if (traits_.keep_alive) {
     state_ = State::kReading;
@@ -241,14 +244,35 @@ void Connection::Close() {
   Leave();
 }
 
+absl::Span<char> Connection::RoomForInput() {
+  const size_t capacity = input_.NextCapacity(options().max_header_bytes);
+  if (capacity > kReadAheadBytes && capacity > charged_input_) {
+    const absl::Status taken = account_.Take(capacity - charged_input_);
+    if (!taken.ok()) {
+      Fail(503, taken.message());
+      loop_->Post([self = Self()] { self->Pump(); });
+      return {};
+    }
+    charged_input_ = capacity;
+  }
+  return input_.Prepare(options().max_header_bytes);
+}
+
+void Connection::ReturnInput() {
+  if (input_.capacity() <= kReadAheadBytes) account_.Return(std::exchange(charged_input_, 0));
+}
+
 void Connection::ArmRead() {
   if (read_armed_ || peer_gone_ || state_ == State::kClosed) return;
+  // What a long head has needed is not kept beside the request that was made of it.
+  if (input_.empty() && input_.capacity() > kReadAheadBytes) input_.Release();
+  if (state_ == State::kReading && !reader_.head_done()) ReturnInput();
   absl::Span<char> space;
   bool direct = false;
   if (state_ == State::kReading) {
     space = reader_.DirectBody();
     direct = !space.empty();
-    if (!direct) space = input_.Prepare(options().max_header_bytes);
+    if (!direct) space = RoomForInput();
   } else {
     if (state_ == State::kLingering) input_.Consume(input_.size());
     space = input_.Prepare(kReadAheadBytes);

@@ -58,6 +58,7 @@ class Connection final : public transport::LoopConnection, public ResponseReceiv
  private:
   // ResponseReceiver
   std::shared_ptr<ResponseReceiver> Receiver() override { return Self(); }
+  transport::Account* account() override { return &account_; }
   void OnResponse() override;
   void OnMoreBody() override;
 
@@ -94,6 +95,11 @@ class Connection final : public transport::LoopConnection, public ResponseReceiv
   void CloseOrderly();
   void Close();
 
+  // Room for more of a head or of chunks; empty if there is enough already, or if the byte limit
+  // has refused it and the client is told so.
+  absl::Span<char> RoomForInput();
+  // A long head is no longer there, neither here nor as a request.
+  void ReturnInput();
   void ArmRead();
   void OnRead(Channel::Result result, bool direct);
   // The TLS handshake is done; false if the client was passed on.
@@ -118,7 +124,9 @@ class Connection final : public transport::LoopConnection, public ResponseReceiv
   const std::shared_ptr<IoLoop> loop_;  // before the channel, which needs its io_context
   Channel channel_;
   BudgetUnits slot_;
+  transport::Account account_;
   transport::InputBuffer input_;
+  uint64_t charged_input_ = 0;  // to the account, for a large input_ or the head made of it
   RequestReader reader_;
   ResponseWriter writer_;
 

@@ -30,23 +30,20 @@ HttpMethod MethodOf(absl::string_view method) {
 
 // The request without its body. Fields that stand for parts of the request line are no headers.
 std::unique_ptr<HttpRequest> ReadHead(const http2::Stream& stream) {
-  std::string head;
-  const auto add = [&head](absl::string_view text) {
-    const HttpRequest::Range range = {static_cast<uint32_t>(head.size()),
-                                      static_cast<uint32_t>(text.size())};
-    head.append(text.data(), text.size());
-    return range;
+  const absl::string_view head = stream.head();
+  const auto place = [head](absl::string_view text) {
+    if (text.empty()) return HttpRequest::Range{};
+    return HttpRequest::Range{static_cast<uint32_t>(text.data() - head.data()),
+                              static_cast<uint32_t>(text.size())};
   };
-  const HttpRequest::Range target = add(stream.FindHeader(":path"));
   absl::InlinedVector<HttpRequest::HeaderRange, 16> headers;
   for (size_t i = 0; i < stream.header_count(); ++i) {
     const http2::Header header = stream.header(i);
     if (header.name.front() == ':') continue;
-    const HttpRequest::Range name = add(header.name);
-    headers.push_back({name, add(header.value)});
+    headers.push_back({place(header.name), place(header.value)});
   }
-  return std::make_unique<HttpRequest>(std::move(head), MethodOf(stream.FindHeader(":method")),
-                                       target, headers);
+  return std::make_unique<HttpRequest>(head, MethodOf(stream.FindHeader(":method")),
+                                       place(stream.FindHeader(":path")), headers);
 }
 
 // Appends `bytes`, which `owner` keeps alive.
@@ -77,6 +74,7 @@ Http2Exchange::Http2Exchange(std::shared_ptr<const Http2ExchangeSettings> settin
 
 void Http2Exchange::Begin() {
   request_ = ReadHead(*stream_);
+  stream_->DropHead();
   if (options().notes_times()) request_->set_received_ns(ToNanos(options().clock->Now()));
   is_head_ = request_->method() == HttpMethod::kHead;
   const Expectation expectation = ExpectationOf(*request_);
@@ -201,6 +199,7 @@ void Http2Exchange::OnSent() {
 void Http2Exchange::OnClosed(bool complete) {
   state_ = State::kClosed;
   kept_.reset();
+  ReturnText();
   if (complete) FinishResponse();
   body_.Drop();
   Leave();

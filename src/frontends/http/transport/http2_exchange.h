@@ -66,6 +66,7 @@ class Http2Exchange final : public http2::StreamUser,
 
   // ResponseReceiver
   std::shared_ptr<ResponseReceiver> Receiver() override { return shared_from_this(); }
+  transport::Account* account() override { return peer_->account(); }
   void OnResponse() override;
   void OnMoreBody() override;
 

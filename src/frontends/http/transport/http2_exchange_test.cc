@@ -55,7 +55,7 @@ class TestHandler final : public HttpHandler {
 class TestServer final : public http2::RecordingServer, public http2::Peer {
  public:
   TestServer(const HttpServerOptions& options, HttpHandler* handler)
-      : RecordingServer(http2::SessionOptions{}),
+      : RecordingServer(http2::SessionOptions{.budget = options.body_budget}),
         acceptor(options, handler),
         settings(std::make_shared<Http2ExchangeSettings>(options, handler)) {}
   // While there is still a peer.
@@ -71,6 +71,7 @@ class TestServer final : public http2::RecordingServer, public http2::Peer {
   bool OnHeadTooLarge(http2::Stream* stream) override { return acceptor.OnHeadTooLarge(stream); }
   size_t open_streams() const override { return session->open_streams(); }
   void CountSlowClient() override { ++slow_clients; }
+  transport::Account* account() override { return session->account(); }
 
   // The loop has no thread: what others leave for it is delivered here.
   void RunLoop() {
@@ -187,6 +188,33 @@ TEST_F(Http2ExchangeTest, BodiesThatAreTooLarge) {
                 "], got: 99999999999");
   EXPECT_EQ(AnswerOf(good).Header(":status"), "200");
   EXPECT_EQ(handler_.count, 1);
+}
+
+TEST_F(Http2ExchangeTest, AnswersArePaidForUntilTheyAreSent) {
+  Budget budget("bytes in flight", 4 << 20, "--max");
+  options_.body_budget = &budget;
+  handler_.answer = [](const HttpRequest&) { return Text(std::string(100'000, 'x')); };
+  ClientSession client(ClientSession::Options{.stream_window = 0});  // reads nothing
+  server_ = std::make_unique<TestServer>(options_, &handler_);
+  const auto talk = [&] {
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_TRUE(http2::Exchange(&client, server_.get()).ok());
+      server_->RunLoop();
+    }
+  };
+  std::vector<int32_t> ids;
+  for (int i = 0; i < 10; ++i) ids.push_back(client.Request("/x"));
+  talk();
+  EXPECT_GE(budget.used(), 10 * 100'000u - transport::Account::kFreeBytes);
+  // What others need is not left to this client: its answers are refused, not the server's memory.
+  for (int i = 0; i < 60; ++i) ids.push_back(client.Request("/x"));
+  talk();
+  EXPECT_LE(budget.used(), budget.limit() / 8 * 7);
+  EXPECT_EQ(client.answer(ids.front()).Header(":status"), "200");
+  EXPECT_EQ(client.answer(ids.back()).Header(":status"), "503");
+  for (const int32_t id : ids) client.Cancel(id);
+  talk();
+  EXPECT_EQ(budget.used(), 0u);
 }
 
 TEST_F(Http2ExchangeTest, ABodyThatNobodyWantsIsNotAwaited) {

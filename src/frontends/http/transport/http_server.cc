@@ -48,6 +48,7 @@ std::shared_ptr<http2::ConnectionSettings> MakeHttp2(const HttpServerOptions& op
   auto settings = std::make_shared<http2::ConnectionSettings>();
   settings->session.max_streams = options.http2_streams;
   settings->session.max_header_bytes = static_cast<uint32_t>(options.max_header_bytes);
+  settings->session.budget = options.body_budget;
   // How often clients may ask is a matter of gRPC; here the limit of control frames is enough.
   settings->keepalive.max_ping_strikes = 0;
   settings->control_frames_per_second = options.http2_control_frames_per_second;

@@ -170,6 +170,50 @@ TEST_F(HttpServerTest, AnswersBeforeALongBodyThatNobodyWants) {
   }
 }
 
+TEST_F(HttpServerTest, LongHeadsArePaidFor) {
+  Budget budget("bytes in flight", 1 << 20, "--max");
+  options_.body_budget = &budget;
+  StartServer();
+  const std::string head = absl::StrCat("GET /hold HTTP/1.1\r\na: ", std::string(40'000, 'x'));
+  LoopbackClient client(port());
+  client.Send(head);
+  const TimePoint deadline = In(seconds(20));
+  while (budget.used() < head.size() && Clock::Real()->Now() < deadline) std::this_thread::yield();
+  EXPECT_GE(budget.used(), head.size());
+  client.Send("\r\n\r\n");
+  {
+    auto held = handler_.Take();
+    EXPECT_GE(budget.used(), head.size());  // the request has the head now
+    held.request.reset();
+    held.responder.Complete(Text("x"));
+  }
+  EXPECT_EQ(client.Read().status, 200);
+  while (budget.used() > 0 && Clock::Real()->Now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(budget.used(), 0u);
+
+  auto others = *budget.Take(budget.limit());
+  client.Send(head);
+  const auto refused = client.Read();
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, testing::HasSubstr("server limit 'bytes in flight'"));
+}
+
+TEST_F(HttpServerTest, AnswersArePaidForUntilTheyAreSent) {
+  Budget budget("bytes in flight", 64 << 20, "--max");
+  options_.body_budget = &budget;
+  StartServer();
+  LoopbackClient client(port());
+  client.Send("GET /hold HTTP/1.1\r\n\r\n");
+  auto held = handler_.Take();
+  held.responder.Complete(Text(std::string(20 << 20, 'x')));  // more than sockets buffer
+  const TimePoint deadline = In(seconds(20));
+  while (budget.used() < 20 << 20 && Clock::Real()->Now() < deadline) std::this_thread::yield();
+  EXPECT_GE(budget.used(), 20u << 20);
+  EXPECT_EQ(client.Read().body.size(), 20u << 20);
+  while (budget.used() > 0 && Clock::Real()->Now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
 TEST_F(HttpServerTest, ARouteLimitsItsBodies) {
   StartServer();
   LoopbackClient client(port());

@@ -45,10 +45,24 @@ void ResponseReceiver::OnDelivery() {
     return DropResponse();
   }
   if (make) response_ = make();
+  ChargeText();
   for (auto& header : added_headers_) response_.headers.push_back(std::move(header));
   added_headers_.clear();
   if (response_.body_stream == nullptr) on_cancel_ = nullptr;
   OnResponse();
+}
+
+void ResponseReceiver::ChargeText() {
+  const uint64_t size = response_.text.size();
+  if (size <= response_.units.amount()) return;
+  const uint64_t unpaid = size - response_.units.amount();
+  const absl::Status taken = account()->Take(unpaid, ShareUse::kAnswer);
+  if (taken.ok()) {
+    charged_text_ = unpaid;
+    return;
+  }
+  // So short that it is part of what every request costs.
+  response_ = MakeErrorResponse(503, taken.message());
 }
 
 void ResponseReceiver::FinishResponse() {

@@ -13,6 +13,7 @@
 #include <absl/strings/string_view.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "frontends/http/http_body_stream.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/http_server.h"
+#include "frontends/transport/account.h"
 #include "frontends/transport/io_loop.h"
 #include "frontends/transport/loop_connection.h"
 
@@ -48,6 +50,8 @@ class ResponseReceiver : public transport::Delivery,
  protected:
   // This object.
   virtual std::shared_ptr<ResponseReceiver> Receiver() = 0;
+  // Pays for the texts of answers, whoever has made them.
+  virtual transport::Account* account() = 0;
   // response() is there.
   virtual void OnResponse() = 0;
   // The body in production may have new pieces, which may also have been taken meanwhile.
@@ -64,6 +68,8 @@ class ResponseReceiver : public transport::Delivery,
   void SetResponse(HttpResponse response) { response_ = std::move(response); }
   // The response is sent completely.
   void FinishResponse();
+  // The text of the response is sent, or never will be.
+  void ReturnText() { account()->Return(std::exchange(charged_text_, 0)); }
   // Whether there is somebody to tell that the client has left.
   bool can_cancel() { return static_cast<bool>(on_cancel_); }
   // The client has left, or seems to have left.
@@ -73,6 +79,8 @@ class ResponseReceiver : public transport::Delivery,
 
  private:
   void Completed();
+  // Charges the text of the response, or replaces the response by a refusal.
+  void ChargeText();
   // Releases the response; the rest of a body still in production is then dropped.
   void DropResponse();
 
@@ -87,6 +95,7 @@ class ResponseReceiver : public transport::Delivery,
   std::atomic<bool> completed_{false};
   HttpResponse response_;
   absl::AnyInvocable<HttpResponse()> make_response_;
+  uint64_t charged_text_ = 0;  // to the account
 };
 
 }  // namespace nereid::http

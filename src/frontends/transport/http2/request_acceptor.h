@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "frontends/transport/account.h"
+
 namespace nereid::http2 {
 
 class Connection;
@@ -19,6 +21,8 @@ class Peer {
   virtual ~Peer() = default;
   // Requests that are open.
   virtual size_t open_streams() const = 0;
+  // What the client owes to the byte limit.
+  virtual transport::Account* account() = 0;
   // A request was given up because the client sent or read too slowly.
   virtual void CountSlowClient() = 0;
   // Address and port of the client; empty if it is not known.

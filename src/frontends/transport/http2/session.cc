@@ -20,7 +20,7 @@ constexpr size_t kMostIgnoredBytes = 1 << 20;
 }  // namespace
 
 Session::Session(const SessionOptions& options, SessionEvents* events)
-    : events_(events), options_(options) {
+    : events_(events), options_(options), account_(options.budget) {
   nghttp2_option* library = nullptr;
   nghttp2_option_new(&library);
   nghttp2_option_set_no_auto_window_update(library, 1);
@@ -101,11 +101,37 @@ std::shared_ptr<Stream> Session::Begin(int32_t id) {
     stream->Reuse(this, id);
   }
   streams_[id] = stream;
+  Charge(stream.get(), kStreamCost);
   return stream;
+}
+
+bool Session::Charge(Stream* stream, uint64_t bytes) {
+  if (stream->refused_) return false;
+  if (!account_.Take(bytes).ok()) {
+    stream->refused_ = true;
+    stream->DropHead();
+    return false;
+  }
+  stream->charged_ += bytes;
+  return true;
+}
+
+bool Session::MakeRoomInHead(Stream* stream, size_t bytes) {
+  if (stream->refused_) return false;
+  const size_t needed = stream->header_bytes_.size() + bytes;
+  const size_t have = std::max(stream->head_room_, kFreeHeadBytes);
+  if (needed <= have) return true;
+  const size_t room = std::max(needed, std::min<size_t>(2 * have, options_.max_header_bytes));
+  if (!Charge(stream, room - stream->head_room_)) return false;
+  stream->header_bytes_.Reserve(room);
+  stream->head_room_ = room;
+  return true;
 }
 
 void Session::HeadComplete(Stream* stream, bool end) {
   open_head_ = 0;
+  // The client may send it again: nothing was carried out.
+  if (stream->refused_) return stream->Reset(ErrorCode::kRefusedStream);
   if (stream->headers_refused_) return RefuseHead(stream);
   const std::shared_ptr<Stream> kept = stream->shared_from_this();
   std::shared_ptr<StreamUser> user = events_->OnRequest(kept);
@@ -136,6 +162,7 @@ void Session::Closed(int32_t id) {
   if (it == streams_.end()) return;
   std::shared_ptr<Stream> stream = std::move(it->second);
   streams_.erase(it);
+  account_.Return(std::exchange(stream->charged_, 0));
   stream->session_ = nullptr;
   stream->body_.Clear();
   stream->kept_.reset();
@@ -144,6 +171,7 @@ void Session::Closed(int32_t id) {
     user->OnClosed(stream->complete_);
   }
   if (stream.use_count() == 1 && kept_.size() < options_.kept_streams) {
+    if (stream->head_room_ > 0) stream->DropHead();  // nobody pays for its memory any more
     kept_.push_back(std::move(stream));
   }
 }

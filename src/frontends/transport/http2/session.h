@@ -16,7 +16,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/budget.h"
 #include "base/clock.h"
+#include "frontends/transport/account.h"
 #include "frontends/transport/http2/output_queue.h"
 #include "frontends/transport/http2/stream.h"
 
@@ -32,7 +34,15 @@ struct SessionOptions {
   uint32_t max_header_bytes = 64 << 10;   // of a request's head; beyond: 431
   size_t kept_streams = 8;                // finished ones whose memory is kept for the next
   uint32_t max_headers = 256;             // beyond: 431
+  // Pays for open requests and their heads; beyond: REFUSED_STREAM. Must outlive the session; null:
+  // nothing is paid for.
+  Budget* budget = nullptr;
 };
+
+// What a stream costs without its body and without the part of its head beyond kFreeHeadBytes: the
+// objects of the library, the session and the user. Measured (docs/adr/0014-limits.md).
+inline constexpr uint64_t kStreamCost = 4 << 10;
+inline constexpr size_t kFreeHeadBytes = 1 << 10;
 
 // What a session tells its connection.
 class SessionEvents {
@@ -73,6 +83,8 @@ class Session {
   // Whether the protocol has ended: nothing more is to be read or sent.
   bool ended() const;
   size_t open_streams() const { return streams_.size(); }
+  // What the connection owes; the users of streams may add to it.
+  transport::Account* account() { return &account_; }
   // Whether the client has begun to speak HTTP/2: its preface and its first frame are complete.
   bool begun() const { return begun_; }
   // The stream whose head has begun and is not complete; 0: none.
@@ -103,6 +115,11 @@ class Session {
   void HeadComplete(Stream* stream, bool end);
   void Closed(int32_t id);
   void RefuseHead(Stream* stream);
+  // Charges `bytes` more to `stream` until it is closed. False if the limit has no room, or had
+  // none before.
+  bool Charge(Stream* stream, uint64_t bytes);
+  // Sees to it that `bytes` more of a head are paid for, and that there is room for them.
+  bool MakeRoomInHead(Stream* stream, size_t bytes);
   // Counts bytes of a header that is not kept; the library's result of the callback.
   int Ignore(Stream* stream, size_t header_bytes);
   // Whether the client has ended or reset `id` and the stream was closed not long ago, so that
@@ -111,6 +128,7 @@ class Session {
 
   SessionEvents* const events_;
   const SessionOptions options_;
+  transport::Account account_;
   nghttp2_session* session_ = nullptr;
   absl::flat_hash_map<int32_t, std::shared_ptr<Stream>> streams_;
   OutputQueue* output_ = nullptr;              // of the Fill under way

@@ -81,6 +81,9 @@ int Callbacks::OnHeader(nghttp2_session* session, const nghttp2_frame* frame, co
     stream->headers_refused_ = true;
     return Of(user_data)->Ignore(stream, name_size + value_size);
   }
+  if (!Of(user_data)->MakeRoomInHead(stream, name_size + text.size())) {
+    return Of(user_data)->Ignore(stream, name_size + value_size);
+  }
   stream->header_bytes_.Append({reinterpret_cast<const char*>(name), name_size});
   stream->header_bytes_.Append(text);
   stream->headers_.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(name_size),
@@ -171,7 +174,9 @@ int Callbacks::OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame,
   Session* const self = Of(user_data);
   // To break a stream costs the client as little as to reset it.
   if (frame->hd.type == NGHTTP2_RST_STREAM && IsBlame(frame->rst_stream.error_code)) {
-    self->events_->OnControlFrame();
+    const Stream* const stream = StreamOf(session, frame->hd.stream_id);
+    // That the server has no memory for it is not the client's fault.
+    if (stream == nullptr || !stream->refused_) self->events_->OnControlFrame();
   }
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   self->events_->OnAnswerSent();

@@ -41,6 +41,58 @@ class SessionLimitsTest : public testing::Test {
 constexpr uint8_t kEndStream = NGHTTP2_FLAG_END_STREAM;
 constexpr uint8_t kEndHeaders = NGHTTP2_FLAG_END_HEADERS;
 
+// ---- What heads cost
+
+TEST_F(SessionLimitsTest, HeadsArePaidForUntilTheirStreamsEnd) {
+  Budget budget("bytes in flight", 64 << 20);
+  Start({.budget = &budget});
+  const std::string value(20'000, 'x');
+  for (int i = 0; i < 50; ++i) {
+    client_->Request("/x", "", false, {{"a", value}, {"b", value}});
+    ASSERT_TRUE(Talk().ok());
+  }
+  const uint64_t paid = budget.used();
+  EXPECT_GE(paid, 50 * (2 * value.size() + kStreamCost));
+  EXPECT_LE(paid, 50 * ((64u << 10) + kStreamCost) + transport::Account::kStep);
+  // The memory is theirs to the end: short answers to the rest change nothing.
+  user(0).stream->SendHead(kOkHead, /*end=*/true);
+  ASSERT_TRUE(Talk().ok());
+  EXPECT_LT(budget.used(), paid);
+  server_->session->CloseStreams();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST_F(SessionLimitsTest, SmallRequestsArePaidForTogether) {
+  Budget budget("bytes in flight", 64 << 20);
+  Start({.budget = &budget});
+  for (int i = 0; i < 100; ++i) client_->Request("/x", "", false);
+  ASSERT_TRUE(Talk().ok());
+  EXPECT_GE(budget.used(), 100 * kStreamCost - transport::Account::kFreeBytes);
+  server_->session->CloseStreams();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST_F(SessionLimitsTest, ARequestThatCannotBePaidForIsRefusedUntouched) {
+  Budget budget("bytes in flight", 1 << 20);
+  auto others = *budget.Take(budget.limit());
+  Start({.budget = &budget});
+  ASSERT_TRUE(Talk().ok());
+  const int before = server_->control_frames;
+  const int32_t small = client_->Request("/x", "", false);
+  const int32_t large = client_->Request("/x", "", false, {{"a", std::string(12'000, 'x')}});
+  ASSERT_TRUE(Talk().ok());
+  ASSERT_EQ(server_->users.size(), 1u);
+  EXPECT_FALSE(client_->answer(small).closed);
+  EXPECT_TRUE(client_->answer(large).closed);
+  EXPECT_EQ(client_->answer(large).close_code, static_cast<uint32_t>(ErrorCode::kRefusedStream));
+  EXPECT_EQ(server_->control_frames, before);  // it is not the client's fault
+  others.Return();
+  const int32_t again = client_->Request("/x", "", false, {{"a", std::string(12'000, 'x')}});
+  ASSERT_TRUE(Talk().ok());
+  EXPECT_EQ(server_->users.size(), 2u);
+  EXPECT_FALSE(client_->answer(again).closed);
+}
+
 // ---- The end of a connection
 
 TEST_F(SessionLimitsTest, TellsItsSettings) {

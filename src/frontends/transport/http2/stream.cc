@@ -29,12 +29,19 @@ void Stream::Reuse(Session* session, int32_t id) {
   id_ = id;
   header_bytes_.Clear();
   headers_.clear();
-  headers_refused_ = false;
+  head_room_ = 0;
+  charged_ = 0;
+  headers_refused_ = refused_ = false;
   ignored_bytes_ = 0;
   trailer_bytes_.clear();
   trailers_.clear();
   sent_ = 0;
   head_sent_ = finishing_ = deferred_ = complete_ = reset_ = false;
+}
+
+void Stream::DropHead() {
+  header_bytes_.Release();
+  headers_ = {};
 }
 
 void Stream::Consume(size_t n) {

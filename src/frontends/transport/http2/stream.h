@@ -72,6 +72,10 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   absl::string_view FindHeader(absl::string_view name) const;
   size_t header_count() const { return headers_.size(); }
   Header header(size_t i) const;
+  // All names and values, into which those of FindHeader and header() point.
+  absl::string_view head() const { return header_bytes_.view(); }
+  // Frees the head, for a user that has a copy of it: from now on it has no headers.
+  void DropHead();
   // Lets the client send `n` more bytes.
   void Consume(size_t n);
   // Releases `object` when the stream is closed. REQUIRES: not closed; called once.
@@ -114,7 +118,10 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   std::shared_ptr<const void> kept_;
   InlineText<384> header_bytes_;  // most heads need no further memory
   absl::InlinedVector<Range, 16> headers_;
+  size_t head_room_ = 0;          // bytes of the head that are paid for
+  uint64_t charged_ = 0;          // to the session's account, until the stream is closed
   bool headers_refused_ = false;  // too many or too long
+  bool refused_ = false;          // the byte limit has no room for the request
   size_t ignored_bytes_ = 0;      // of headers that were not kept
 
   OutputQueue body_;
