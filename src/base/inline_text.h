@@ -38,12 +38,16 @@ class InlineText {
   void Reserve(size_t size) {
     if (size > N) many_.reserve(size);
   }
+  // Bytes of memory besides the object.
+  size_t memory() const {
+    return many_.capacity() > std::string().capacity() ? many_.capacity() : 0;
+  }
   // Keeps the memory.
   void Clear() { size_ = 0; }
   // Gives the memory back.
   void Release() {
     size_ = 0;
-    many_ = std::string();
+    std::string().swap(many_);  // assigning an empty one would keep the memory
   }
 
  private:

@@ -28,6 +28,24 @@ TEST(InlineText, FewBytesLieInTheObject) {
   EXPECT_LT(text.view().data(), begin + sizeof(text));
 }
 
+TEST(InlineText, Memory) {
+  InlineText<4> text;
+  text.Reserve(4);
+  EXPECT_EQ(text.memory(), 0u);
+  text.Append("abc");
+  text.Reserve(1000);
+  EXPECT_GE(text.memory(), 1000u);
+  const size_t reserved = text.memory();
+  text.Append(std::string(997, 'x'));
+  EXPECT_EQ(text.memory(), reserved);
+  EXPECT_EQ(text.view(), "abc" + std::string(997, 'x'));
+  text.Clear();
+  EXPECT_EQ(text.memory(), reserved);
+  text.Release();
+  EXPECT_EQ(text.memory(), 0u);
+  EXPECT_EQ(text.view(), "");
+}
+
 TEST(InlineText, Clear) {
   InlineText<4> text("abcdefgh");
   EXPECT_EQ(text.view(), "abcdefgh");

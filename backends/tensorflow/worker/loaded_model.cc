@@ -149,7 +149,7 @@ Status LoadedModel::LoadGraphDef(const LoadRequest& request, LoadReply* reply) {
     if (!read.ok()) return read;
     reply->fixed_order = request.one_thread && IsPlainGraph(content, AllPlainOperators());
     const TfBuffer buffer(TF_NewBufferFromString(content.data(), content.size()));
-    content = std::string();  // so that it is not in memory twice
+    std::string().swap(content);  // so that it is not in memory twice
     const TfImportOptions import_options(TF_NewImportGraphDefOptions());
     TF_GraphImportGraphDef(graph_.get(), buffer.get(), import_options.get(), status.get());
   }

@@ -202,7 +202,7 @@ void GrpcCall::ReadOn() {
 void GrpcCall::LetSend() {
   // What was read of it stays until all is read: it is not copied for each message.
   if (ended_ || unread_begin_ == unread_.size()) {
-    unread_ = std::string();
+    std::string().swap(unread_);
     unread_begin_ = 0;
     unread_units_.Return();
   }

@@ -170,7 +170,7 @@ void SplitInferRequest::Clear() {
   if (raw_contents.capacity() > kKeptPieces) raw_contents = absl::InlinedVector<RawContent, 2>();
   if (raw_pieces.capacity() > kKeptPieces) raw_pieces = Pieces();
   if (header_pieces.capacity() > kKeptPieces) header_pieces = Pieces();
-  if (header_copy.capacity() > kKeptHeaderBytes) header_copy = std::string();
+  if (header_copy.capacity() > kKeptHeaderBytes) std::string().swap(header_copy);
 }
 
 bool SplitMessage(absl::Span<const absl::string_view> buffers, SplitInferRequest* split) {

@@ -155,12 +155,12 @@ absl::Status ProtoWriter::Fill(const InferResponse& response, const OutputFormat
 
 void ProtoWriter::Clear() {
   message_.clear();
-  if (message_.capacity() > kKeptBytes) message_ = std::string();
+  if (message_.capacity() > kKeptBytes) std::string().swap(message_);
   classified_.clear();
   raw_.clear();
   pieces_.clear();
   own_bytes_.clear();
-  if (own_bytes_.capacity() > kKeptBytes) own_bytes_ = std::string();
+  if (own_bytes_.capacity() > kKeptBytes) std::string().swap(own_bytes_);
 }
 
 absl::Status ProtoWriter::AddOutput(const InferResponse& response, const ResponseOutput& output,

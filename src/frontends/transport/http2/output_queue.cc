@@ -108,7 +108,7 @@ void OutputQueue::Compact() {
 
 void OutputQueue::Clear() {
   if (own_.capacity() > kKeptBytes) {
-    own_ = std::string();
+    std::string().swap(own_);
   } else {
     own_.clear();
   }

@@ -138,6 +138,14 @@ TEST(OutputQueueTest, ClearReleasesTheOwners) {
   EXPECT_EQ(Text(queue), "again");
 }
 
+TEST(OutputQueueTest, ClearKeepsNoLargeMemory) {
+  OutputQueue queue;
+  queue.Append(std::string(1 << 20, 'x'));
+  EXPECT_GE(queue.memory(), 1u << 20);
+  queue.Clear();
+  EXPECT_LT(queue.memory(), 100'000u);
+}
+
 // A client that reads a little slower than it is written to: its queue is never empty.
 TEST(OutputQueueTest, MemoryIsBoundedByWhatWaitsThoughItIsNeverEmpty) {
   OutputQueue queue, never_empty;

@@ -41,7 +41,8 @@ void Stream::Reuse(Session* session, int32_t id) {
 
 void Stream::DropHead() {
   header_bytes_.Release();
-  headers_ = {};
+  headers_.clear();
+  headers_.shrink_to_fit();
 }
 
 void Stream::Consume(size_t n) {
