@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "model_config.pb.h"
 
 namespace nereid {
@@ -162,6 +163,12 @@ absl::Status ModelConfigFromJson(absl::string_view json, inference::ModelConfig*
   if (status.ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::string_view(status.message().data(), status.message().size()));
+}
+
+absl::StatusOr<std::string> ModelConfigBytesFromJson(absl::string_view json) {
+  inference::ModelConfig config;
+  RETURN_IF_ERROR(ModelConfigFromJson(json, &config));
+  return ToBytes(config);
 }
 
 }  // namespace nereid

@@ -4,6 +4,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_replace.h>
 #include <absl/strings/str_split.h>
 #include <absl/strings/strip.h>
 #include <google/protobuf/descriptor.h>
@@ -40,10 +41,12 @@ std::vector<std::string> Quoted(absl::string_view message) {
   return quoted;
 }
 
+// `message_type`: its public name; our own copy is in the package nereid.inference.
 std::vector<std::string> FieldNames(const std::string& message_type) {
   std::vector<std::string> names;
   const Descriptor* message =
-      inference::ModelConfig::descriptor()->file()->pool()->FindMessageTypeByName(message_type);
+      inference::ModelConfig::descriptor()->file()->pool()->FindMessageTypeByName(
+          absl::StrCat("nereid.", message_type));
   if (message == nullptr) return names;
   for (int i = 0; i < message->field_count(); ++i) names.push_back(message->field(i)->name());
   return names;
@@ -93,7 +96,8 @@ struct ParseError {
 class ErrorCollector final : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
-    errors_.push_back({line, column, message});
+    errors_.push_back(
+        {line, column, absl::StrReplaceAll(message, {{"\"nereid.inference.", "\"inference."}})});
   }
   // Unknown fields: the parser is told to skip them, so that it finds other errors, too.
   void AddWarning(int line, int column, const std::string& message) override {

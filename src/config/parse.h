@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace inference {
+namespace nereid::inference {
 class ModelConfig;
 }
 

@@ -23,7 +23,7 @@
 #include "config/compiled_model.h"
 #include "config/version_policy.h"
 
-namespace inference {
+namespace nereid::inference {
 class ModelConfig;
 }
 

@@ -12,7 +12,7 @@
 #include "config/state_spec.h"
 #include "filesystem/file_system.h"
 
-namespace inference {
+namespace nereid::inference {
 class ModelConfig;
 }
 

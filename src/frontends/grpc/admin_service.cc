@@ -19,8 +19,8 @@
 namespace nereid {
 namespace {
 
-using grpc::health::v1::HealthCheckRequest;
-using grpc::health::v1::HealthCheckResponse;
+using health::v1::HealthCheckRequest;
+using health::v1::HealthCheckResponse;
 
 constexpr char kInferenceService[] = "/inference.GRPCInferenceService/";
 constexpr char kHealthCheck[] = "/grpc.health.v1.Health/Check";
@@ -75,7 +75,8 @@ absl::Status GetModelConfig(Server* server, const inference::ModelConfigRequest&
                             inference::ModelConfigResponse* response) {
   ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(request.version()));
   ASSIGN_OR_RETURN(const std::string json, server->ModelConfigJson(request.name(), version));
-  return ModelConfigFromJson(json, response->mutable_config());
+  ASSIGN_OR_RETURN(*response->mutable_config(), ModelConfigBytesFromJson(json));
+  return absl::OkStatus();
 }
 
 absl::Status GetStatistics(Server* server, const inference::ModelStatisticsRequest& request,

@@ -8,13 +8,14 @@
 
 #include "frontends/grpc/testing/loopback.h"
 #include "health.grpc.pb.h"
+#include "public/model_config.pb.h"
 
 namespace nereid {
 namespace {
 
-using grpc::health::v1::Health;
-using grpc::health::v1::HealthCheckRequest;
-using grpc::health::v1::HealthCheckResponse;
+using health::v1::Health;
+using health::v1::HealthCheckRequest;
+using health::v1::HealthCheckResponse;
 using testing::ElementsAre;
 
 class GrpcAdminTest : public testing::Test {
@@ -102,10 +103,12 @@ TEST_F(GrpcAdminTest, ModelConfig) {
   inference::ModelConfigResponse response;
   const grpc::Status status = Call(&Stub::ModelConfig, request, &response);
   ASSERT_TRUE(status.ok()) << status.error_message();
-  EXPECT_EQ(response.config().name(), "batched");
-  EXPECT_EQ(response.config().max_batch_size(), 4);
-  EXPECT_THAT(response.config().input(0).dims(), ElementsAre(-1));
-  EXPECT_EQ(response.config().version_policy().latest().num_versions(), 1u);
+  ::inference::ModelConfig config;
+  ASSERT_TRUE(config.ParseFromString(response.config()));
+  EXPECT_EQ(config.name(), "batched");
+  EXPECT_EQ(config.max_batch_size(), 4);
+  EXPECT_THAT(config.input(0).dims(), ElementsAre(-1));
+  EXPECT_EQ(config.version_policy().latest().num_versions(), 1u);
 }
 
 TEST_F(GrpcAdminTest, Statistics) {

@@ -12,8 +12,8 @@
 namespace nereid {
 namespace {
 
-namespace v1 = grpc::reflection::v1;
-namespace v1alpha = grpc::reflection::v1alpha;
+namespace v1 = reflection::v1;
+namespace v1alpha = reflection::v1alpha;
 
 // The client of one version of the protocol.
 struct V1 {

@@ -10,9 +10,9 @@
 namespace nereid {
 namespace {
 
-using grpc::health::v1::Health;
-using grpc::health::v1::HealthCheckRequest;
-using grpc::health::v1::HealthCheckResponse;
+using health::v1::Health;
+using health::v1::HealthCheckRequest;
+using health::v1::HealthCheckResponse;
 
 // One Watch of a client.
 class Watch {

@@ -5,8 +5,8 @@
 
 namespace nereid {
 
-using grpc::health::v1::HealthCheckRequest;
-using grpc::health::v1::HealthCheckResponse;
+using health::v1::HealthCheckRequest;
+using health::v1::HealthCheckResponse;
 
 void HealthWatch::OnMessage(std::shared_ptr<ReceivedBody> message) {
   if (sent_.has_value()) {

@@ -23,7 +23,7 @@ class HealthWatch final : public GrpcCall {
   void OnSweep(TimePoint now) override;
 
  private:
-  using Status = grpc::health::v1::HealthCheckResponse::ServingStatus;
+  using Status = health::v1::HealthCheckResponse::ServingStatus;
 
   void OnMessage(std::shared_ptr<ReceivedBody> message) override;
   void OnHalfClose() override;

@@ -3,7 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
-#include "grpc_service.pb.h"
+#include "public/grpc_service.pb.h"
 
 namespace nereid {
 namespace {
@@ -11,7 +11,8 @@ namespace {
 // A method without a group would be open to everybody.
 TEST(MethodGroupsTest, EachMethodOfTheServiceHasAGroup) {
   const google::protobuf::ServiceDescriptor* const service =
-      inference::ModelInferRequest::descriptor()->file()->FindServiceByName("GRPCInferenceService");
+      ::inference::ModelInferRequest::descriptor()->file()->FindServiceByName(
+          "GRPCInferenceService");
   ASSERT_NE(service, nullptr);
   ASSERT_GT(service->method_count(), 0);
   for (int i = 0; i < service->method_count(); ++i) {

@@ -6,39 +6,41 @@
 #include <algorithm>
 
 #include "frontends/grpc/wire/grpc_code.h"
-#include "grpc_service.pb.h"
-#include "health.pb.h"
 #include "reflection_v1.pb.h"
-#include "reflection_v1alpha.pb.h"
 
 namespace nereid {
+
+// The public files as a FileDescriptorSet, each behind those that it imports: defined in a source
+// that the build makes of them (proto/CMakeLists.txt).
+absl::string_view public_protos();
+
 namespace {
 
 namespace pb = google::protobuf;
-namespace v1 = grpc::reflection::v1;
-namespace v1alpha = grpc::reflection::v1alpha;
+namespace v1 = reflection::v1;
 
-// The services in the file that defines `Message`.
-template <typename Message>
-void AppendServices(std::vector<const pb::ServiceDescriptor*>* services) {
-  const pb::FileDescriptor* const file = Message::descriptor()->file();
-  for (int i = 0; i < file->service_count(); ++i) services->push_back(file->service(i));
-}
+// The services that clients know. The messages of the frontend itself have other names, which are
+// of no interest to anybody (proto/CMakeLists.txt).
+struct PublicServices {
+  PublicServices() {
+    const absl::string_view bytes = public_protos();
+    pb::FileDescriptorSet files;
+    files.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+    for (const pb::FileDescriptorProto& proto : files.file()) {
+      const pb::FileDescriptor* const file = pool.BuildFile(proto);
+      for (int i = 0; i < file->service_count(); ++i) services.push_back(file->service(i));
+    }
+  }
 
-std::vector<const pb::ServiceDescriptor*> ServicesOfFrontend() {
+  pb::DescriptorPool pool;  // owns the services
   std::vector<const pb::ServiceDescriptor*> services;
-  AppendServices<inference::ModelInferRequest>(&services);
-  AppendServices<grpc::health::v1::HealthCheckRequest>(&services);
-  AppendServices<v1::ServerReflectionRequest>(&services);
-  AppendServices<v1alpha::ServerReflectionRequest>(&services);
-  return services;
-}
+};
 
 }  // namespace
 
 // ---- Tables
 
-Reflection::Reflection() : Reflection(ServicesOfFrontend()) {}
+Reflection::Reflection() : Reflection(PublicServices().services) {}
 
 Reflection::Reflection(absl::Span<const pb::ServiceDescriptor* const> services) {
   for (const pb::ServiceDescriptor* service : services) {

@@ -9,8 +9,8 @@
 #include "reflection_v1.pb.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using grpc::reflection::v1::ServerReflectionRequest;
-  using grpc::reflection::v1::ServerReflectionResponse;
+  using nereid::reflection::v1::ServerReflectionRequest;
+  using nereid::reflection::v1::ServerReflectionResponse;
   static const auto* const reflection = new nereid::Reflection();
   const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
   const absl::StatusOr<std::string> answer = reflection->Answer(bytes);

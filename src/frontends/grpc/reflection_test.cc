@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "grpc_service.pb.h"
+#include "public/grpc_service.pb.h"
 #include "reflection_v1.pb.h"
 #include "reflection_v1alpha.pb.h"
 
@@ -14,8 +14,8 @@ namespace nereid {
 namespace {
 
 namespace pb = google::protobuf;
-using grpc::reflection::v1::ServerReflectionRequest;
-using grpc::reflection::v1::ServerReflectionResponse;
+using reflection::v1::ServerReflectionRequest;
+using reflection::v1::ServerReflectionResponse;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
@@ -112,7 +112,7 @@ TEST_F(ReflectionTest, TheFilesMakeTheSameService) {
     ASSERT_NE(pool.BuildFile(file), nullptr);
   }
   const pb::ServiceDescriptor* const ours =
-      inference::ModelInferRequest::descriptor()->file()->service(0);
+      ::inference::ModelInferRequest::descriptor()->file()->service(0);
   const pb::ServiceDescriptor* const theirs = pool.FindServiceByName(ours->full_name());
   ASSERT_NE(theirs, nullptr);
   EXPECT_EQ(theirs->DebugString(), ours->DebugString());
@@ -265,8 +265,8 @@ TEST_F(ReflectionTest, BothVersionsAreTheSameOnTheWire) {
     for (size_t at; (at = text.find("v1alpha")) != std::string::npos;) text.replace(at, 7, "v1");
     return text;
   };
-  EXPECT_EQ(fields(grpc::reflection::v1::ServerReflectionRequest::descriptor()->file()),
-            fields(grpc::reflection::v1alpha::ServerReflectionRequest::descriptor()->file()));
+  EXPECT_EQ(fields(reflection::v1::ServerReflectionRequest::descriptor()->file()),
+            fields(reflection::v1alpha::ServerReflectionRequest::descriptor()->file()));
 }
 
 }  // namespace

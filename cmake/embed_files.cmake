@@ -1,6 +1,8 @@
-# Makes a C++ source of files: cmake -DFOLDER=... -DFILES=a.html,b.js -DOUTPUT=... -P embed_files.cmake
+# Makes a C++ source of files, with a function that returns the bytes of each:
+#   cmake -DFOLDER=... -DFILES=a.html,b.js -DINCLUDE=HEADER -DNAMESPACE=... -DOUTPUT=... -P embed_files.cmake
+# HEADER declares the functions, or brings absl::string_view. The one of a.html is called a_html.
 string(REPLACE "," ";" files "${FILES}")
-set(text "#include \"frontends/http/console/console_bytes.h\"\n\nnamespace nereid::console_bytes {\n")
+set(text "#include \"${INCLUDE}\"\n\nnamespace ${NAMESPACE} {\n")
 foreach(file IN LISTS files)
   file(READ "${FOLDER}/${file}" bytes HEX)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
@@ -10,5 +12,5 @@ foreach(file IN LISTS files)
     "  static constexpr unsigned char kBytes[] = {${bytes}};\n"
     "  return {reinterpret_cast<const char*>(kBytes), sizeof kBytes};\n}\n")
 endforeach()
-string(APPEND text "\n}  // namespace nereid::console_bytes\n")
+string(APPEND text "\n}  // namespace ${NAMESPACE}\n")
 file(WRITE "${OUTPUT}" "${text}")
