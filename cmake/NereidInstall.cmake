@@ -12,6 +12,7 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS tritonserver LIBRARY DESTINATION lib COMPONENT library EXCLUDE_FROM_ALL)
+install(CODE "${nereid_hide_private_symbols}" COMPONENT library EXCLUDE_FROM_ALL)
 if(TARGET nereid)
   install(TARGETS nereid RUNTIME DESTINATION bin COMPONENT server EXCLUDE_FROM_ALL)
   install(TARGETS nereid-backend-check

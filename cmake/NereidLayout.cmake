@@ -12,6 +12,15 @@
 #   development   headers, the SDK for backends, CMake package, pkg-config file
 #   backend-NAME
 
+# Installs libtritonserver.so as it is in the build's lib/: what the linker made satisfies references to
+# C++ from anybody (abi/export.map). Behind `install(TARGETS tritonserver ...)`, which may strip it.
+find_program(NEREID_PYTHON python3 REQUIRED)
+set(NEREID_HIDE_PRIVATE_SYMBOLS ${NEREID_PYTHON} ${CMAKE_SOURCE_DIR}/tools/hide_private_symbols.py)
+list(JOIN NEREID_HIDE_PRIVATE_SYMBOLS "\" \"" nereid_hide_private_symbols)
+set(nereid_hide_private_symbols "
+  execute_process(COMMAND \"${nereid_hide_private_symbols}\"
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/libtritonserver.so\" COMMAND_ERROR_IS_FATAL ANY)")
+
 # What only tests load: only `make stage` installs it.
 set(nereid_test_plugins "^(backends/(repeat|testing)|(caches|repoagents)/testing)(/|$)")
 

@@ -140,14 +140,26 @@ function(nereid_bench name)
   endforeach()
 endfunction()
 
-# nereid_backend(NAME SOURCES ... [LIBS ...]): backends/NAME/libtriton_NAME.so, which sees only
-# include/ and the backend SDK, and resolves the server's functions from libtritonserver.so.
+# A plug-in shows its entry points and nothing else: the C++ library's templates that it holds would
+# otherwise come before those of libraries loaded later, made by another compiler.
+function(nereid_export_entry_points target)
+  set(entry_points ${CMAKE_SOURCE_DIR}/abi/plugin.map)
+  target_link_options(${target} PRIVATE LINKER:--version-script=${entry_points})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${entry_points})
+endfunction()
+
+# nereid_backend(NAME [FRAMEWORK] SOURCES ... [LIBS ...]): backends/NAME/libtriton_NAME.so, which sees
+# only include/ and the backend SDK, and resolves the server's functions from libtritonserver.so. With
+# FRAMEWORK it shares templates and their variables with a framework in C++, and so exports these, too.
 function(nereid_backend name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "FRAMEWORK" "" "SOURCES;ALONE;LIBS" ${ARGN})
   add_library(triton_${name} SHARED ${ARG_SOURCES} ${ARG_ALONE})
   nereid_compile_together(triton_${name} ${ARG_ALONE})
   target_include_directories(triton_${name} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR})
   target_link_libraries(triton_${name} PRIVATE nereid::options tritonserver ${ARG_LIBS})
+  if(NOT ARG_FRAMEWORK)
+    nereid_export_entry_points(triton_${name})
+  endif()
   set_target_properties(triton_${name} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/backends/${name}
     SKIP_BUILD_RPATH ON)
@@ -163,6 +175,7 @@ function(nereid_cache name)
   target_include_directories(tritoncache_${name} PRIVATE
     ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR})
   target_link_libraries(tritoncache_${name} PRIVATE nereid::options tritonserver ${ARG_LIBS})
+  nereid_export_entry_points(tritoncache_${name})
   set_target_properties(tritoncache_${name} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/caches/${name}
     SKIP_BUILD_RPATH ON)
@@ -178,6 +191,7 @@ function(nereid_repoagent name)
   target_include_directories(tritonrepoagent_${name} PRIVATE
     ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR})
   target_link_libraries(tritonrepoagent_${name} PRIVATE nereid::options tritonserver ${ARG_LIBS})
+  nereid_export_entry_points(tritonrepoagent_${name})
   set_target_properties(tritonrepoagent_${name} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/repoagents/${name}
     SKIP_BUILD_RPATH ON)

@@ -15,6 +15,7 @@
 
 set_target_properties(tritonserver PROPERTIES INSTALL_RPATH "")
 install(TARGETS tritonserver LIBRARY DESTINATION lib COMPONENT nereid NAMELINK_SKIP)
+install(CODE "${nereid_hide_private_symbols}" COMPONENT nereid)
 
 if(TARGET nereid)
   set_target_properties(nereid PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")

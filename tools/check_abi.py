@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Checks what libtritonserver.so exports against abi/symbols.txt.
 
-    tools/check_abi.py LIBRARY             compare; exits with 1 on any difference
-    tools/check_abi.py LIBRARY --update    write abi/symbols.txt anew
+    tools/check_abi.py LIBRARY                   compare; exits with 1 on any difference
+    tools/check_abi.py LIBRARY --update          write abi/symbols.txt anew
+    tools/check_abi.py LIBRARY --others STAGE    also what an installation has beside the library
 
-Every exported C function must be declared in a public header, and no other C name may be exported.
+Every exported C function must be declared in a public header, and no other name may satisfy a
+reference from outside: nothing but C functions is exported without a version or with a default one.
 The SONAME is checked too, because existing backends look the library up by it.
 """
 
@@ -21,14 +23,25 @@ SYMBOLS = ROOT / "abi" / "symbols.txt"
 HEADERS = ROOT / "include"
 SONAME = "libtritonserver.so"
 # The names of the C interfaces. All other exported names are for the project's own executable.
-PUBLIC = re.compile(r"(TRITON(SERVER|BACKEND|CACHE|REPOAGENT)|NEREID)_\w+")
-# The other names have this symbol version (abi/export.map). The C interfaces have none, as in the
-# library that existing plug-ins were linked against.
+PUBLIC = re.compile(r"(TRITON(SERVER|BACKEND|CACHE|REPOAGENT)|NEREID(CACHE)?)_\w+")
+# The other names have this symbol version, which is hidden (abi/export.map). The C interfaces have
+# none, as in the library that existing plug-ins were linked against.
 PRIVATE_VERSION = "NEREID_PRIVATE_1"
+# The dynamic linker binds references without a version to versions before this one, hidden or not.
+FIRST_RESPECTED = 3
+OTHERS = (
+    "lib/*.so",
+    "backends/*/libtriton_*.so",
+    "caches/*/libtritoncache_*.so",
+    "repoagents/*/libtritonrepoagent_*.so",
+)
+# These share templates and their variables with a framework in C++.
+WITH_FRAMEWORK = ("libtriton_openvino.so", "libtriton_pytorch.so")
 
 
 def exported(library: Path) -> dict[str, str]:
-    """The names that the library exports, each with its symbol version, or "" if it has none."""
+    """The names that the library exports, each with its symbol version: "@VERSION" if it is hidden,
+    "@@VERSION" if not, and "" if there is none."""
     lines = subprocess.run(
         ["nm", "--dynamic", "--defined-only", "--with-symbol-versions", library],
         capture_output=True,
@@ -39,9 +52,26 @@ def exported(library: Path) -> dict[str, str]:
     for line in lines:
         kind, name = line.split()[-2:]
         if kind != "A":  # GNU ld defines a symbol for each version
-            name, _, version = name.partition("@")
-            symbols[name] = version.lstrip("@")
+            name, at, version = name.partition("@")
+            symbols[name] = at + version
     return symbols
+
+
+def bindable(symbols: dict[str, str]) -> set[str]:
+    """What a reference without a version is bound to, but for the C interfaces."""
+    return {
+        name
+        for name, version in symbols.items()
+        if not PUBLIC.fullmatch(name) and (not version or version.startswith("@@"))
+    }
+
+
+def index_of_private_version(library: Path) -> int | None:
+    text = subprocess.run(
+        ["readelf", "--version-info", "--wide", library], capture_output=True, text=True, check=True
+    ).stdout
+    match = re.search(rf"Index: (\d+)  Cnt: \d+  Name: {PRIVATE_VERSION}$", text, re.MULTILINE)
+    return int(match[1]) if match else None
 
 
 def soname(library: Path) -> str | None:
@@ -62,7 +92,7 @@ def declared() -> set[str]:
 def compare(symbols: dict[str, str], recorded: set[str], in_headers: set[str]) -> list[str]:
     """The problems with the exported names; empty if there are none."""
     public = {name for name in symbols if PUBLIC.fullmatch(name)}
-    leaked = {name for name in symbols.keys() - public if symbols[name] != PRIVATE_VERSION}
+    leaked = {name for name in symbols.keys() - public if symbols[name] != f"@{PRIVATE_VERSION}"}
     return [
         *(f"{name}: gone from the library" for name in sorted(recorded - public)),
         *(f"{name}: not in abi/symbols.txt" for name in sorted(public - recorded)),
@@ -72,10 +102,22 @@ def compare(symbols: dict[str, str], recorded: set[str], in_headers: set[str]) -
     ]
 
 
+def problems_of_others(stage: Path, library: Path) -> list[str]:
+    """Names that may not be seen in the other libraries and the plug-ins below `stage`."""
+    found = sorted(path for pattern in OTHERS for path in stage.glob(pattern))
+    others = [p for p in found if not p.samefile(library) and p.name not in WITH_FRAMEWORK]
+    return [
+        f"{path.relative_to(stage)}: exports {name}, which is no entry point"
+        for path in others
+        for name in sorted(bindable(exported(path)))
+    ] + ([] if others else [f"{stage}: no libraries besides {library.name}"])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library", type=Path)
     parser.add_argument("--update", action="store_true", help="write abi/symbols.txt anew")
+    parser.add_argument("--others", type=Path, metavar="STAGE", help="an installation to check")
     arguments = parser.parse_args()
     symbols = exported(arguments.library)
     if arguments.update:
@@ -86,6 +128,11 @@ def main() -> int:
     problems = compare(symbols, recorded, declared())
     if (found := soname(arguments.library)) != SONAME:
         problems.append(f"the SONAME is {found}, must be {SONAME}")
+    index = index_of_private_version(arguments.library)
+    if index is not None and index < FIRST_RESPECTED:
+        problems.append(f"{PRIVATE_VERSION} is version {index}, which anybody is bound to")
+    if arguments.others:
+        problems += problems_of_others(arguments.others, arguments.library)
     if not recorded:
         problems.append("abi/symbols.txt is empty or missing")
     for problem in problems:

@@ -196,7 +196,8 @@ def stage() -> Outcome:
 
 def abi() -> Outcome:
     library = STAGE / "lib" / "libtritonserver.so"
-    return Outcome.of(run([sys.executable, "tools/check_abi.py", library], 60, "abi"), "abi")
+    command: list[str | Path] = [sys.executable, "tools/check_abi.py", library, "--others", STAGE]
+    return Outcome.of(run(command, 60, "abi"), "abi")
 
 
 def stage_asan_frameworks() -> Outcome:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 PROJECT_ROOT = Path(__file__).resolve().parents[2]
+HIDE = PROJECT_ROOT / "tools" / "hide_private_symbols.py"
 HEADER = """
 // TRITONSERVER_OnlyMentioned() is no declaration.
 struct TRITONSERVER_Error* TRITONSERVER_ErrorNew(int code);
@@ -38,16 +39,33 @@ class Tree:
         self.symbols.write_text("\n".join(NAMES) + "\n")
 
     def compile(
-        self, source: str, soname: str = "libtritonserver.so", versioned: str = "_Z*"
+        self,
+        source: str,
+        soname: str = "libtritonserver.so",
+        versioned: str = "_Z*",
+        before: str = "NEREID_NOTHING {};",
+        *,
+        hide: bool = True,
     ) -> None:
+        self.link(
+            self.library,
+            source,
+            f"{before}\nNEREID_PRIVATE_1 {{ global: {versioned}; }};\n",
+            soname=soname,
+        )
+        if hide:
+            subprocess.run([sys.executable, HIDE, self.library], check=True)
+
+    def link(self, library: Path, source: str, version_script: str, soname: str = "") -> None:
+        library.parent.mkdir(parents=True, exist_ok=True)
         (self.root / "lib.c").write_text(source)
-        version_script = self.root / "export.map"
-        version_script.write_text(f"NEREID_PRIVATE_1 {{ global: {versioned}; }};\n")
-        command = ["cc", "-shared", "-fPIC", "-w", f"-Wl,-soname,{soname}", "-o", self.library]
-        command += [f"-Wl,--version-script={version_script}"]
+        script = self.root / "export.map"
+        script.write_text(version_script)
+        command = ["cc", "-shared", "-fPIC", "-w", f"-Wl,-soname,{soname or library.name}"]
+        command += ["-o", library, f"-Wl,--version-script={script}"]
         subprocess.run([*command, self.root / "lib.c"], check=True)
 
-    def check(self, *options: str) -> tuple[int, str]:
+    def check(self, *options: str | Path) -> tuple[int, str]:
         command = [sys.executable, self.root / "tools" / "check_abi.py", self.library, *options]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.stderr == ""
@@ -100,6 +118,35 @@ def test_a_c_function_with_a_version(tree: Tree) -> None:
     code, text = tree.check()
     assert code == 1
     assert "TRITONSERVER_ErrorNew: bears a symbol version" in text
+
+
+def test_a_private_version_that_everybody_is_bound_to(tree: Tree) -> None:
+    tree.compile(GOOD, hide=False)
+    code, text = tree.check()
+    assert code == 1
+    assert "_ZN6nereid5ServeEv: exported, but no part of an interface" in text
+
+
+def test_a_private_version_that_is_the_first(tree: Tree) -> None:
+    tree.compile(GOOD, before="", hide=False)
+    code, text = tree.check()
+    assert code == 1
+    assert "NEREID_PRIVATE_1 is version 2, which anybody is bound to" in text
+
+
+def test_other_libraries(tree: Tree) -> None:
+    tree.compile(GOOD)
+    assert tree.check("--others", tree.root)[0] == 1  # none at all
+    backend = tree.root / "backends" / "some" / "libtriton_some.so"
+    source = "int TRITONBACKEND_Initialize(void) { return 0; }\nvoid _ZN1A1bEv(void) {}\n"
+    tree.link(backend, source, "{ global: TRITON*; local: *; };")
+    assert tree.check("--others", tree.root) == (0, "check_abi: 2 functions, 0 problems\n")
+    tree.link(backend, source, "{ global: TRITON*; _Z*; local: *; };")
+    code, text = tree.check("--others", tree.root)
+    assert code == 1
+    assert (
+        "backends/some/libtriton_some.so: exports _ZN1A1bEv, which is no entry point" in text
+    )
 
 
 def test_another_soname(tree: Tree) -> None:
