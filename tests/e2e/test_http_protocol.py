@@ -170,11 +170,45 @@ def test_wrong_method(identity_server: ServerProcess, method: str, path: str) ->
     assert answer.error() == "Method Not Allowed"
 
 
-@pytest.mark.parametrize("path", ["//", "/v3", "/v2/", "/v2/models", "/v2/models/echo/", "/%00"])
+@pytest.mark.parametrize(
+    ("path", "pointer"),
+    [
+        ("/metrics", "metrics port"),
+        ("/metrics/", "metrics port"),
+        ("/v2/models", "POST /v2/repository/index"),
+        ("/v2/models/", "POST /v2/repository/index"),
+        ("/v2/", "slash"),
+        ("/v2/models/echo/", "slash"),
+        ("//", "slash"),
+    ],
+)
+def test_a_wrong_path_with_a_pointer(
+    identity_server: ServerProcess, path: str, pointer: str
+) -> None:
+    answer = raw_http.get(identity_server.http_url, path)
+    assert answer.status == 404
+    assert answer.error().startswith("Not Found: ")
+    assert pointer in answer.error()
+
+
+@pytest.mark.parametrize("path", ["/v3", "/v3/", "/metric", "/%00"])
 def test_unknown_route(identity_server: ServerProcess, path: str) -> None:
     answer = raw_http.get(identity_server.http_url, path)
     assert answer.status == 404
     assert answer.error() == "Not Found"
+
+
+def test_the_path_of_a_target_in_absolute_form(identity_server: ServerProcess) -> None:
+    for target, status in (
+        (b"http://h/v2/health/live", 200),
+        (b"http://h?x=/v2/health/live", 200),  # the front page
+        (b"h?x=http://h/v2/health/live", 404),
+    ):
+        with RawConnection(identity_server.http_url) as connection:
+            connection.send(b"GET " + target + b" HTTP/1.1\r\nHost: h\r\n\r\n")
+            answer = connection.read_answer()
+            assert answer.status == status, target
+            assert (answer.body == b'{"live":true}') == (target == b"http://h/v2/health/live")
 
 
 def test_metrics_port(identity_server: ServerProcess) -> None:
@@ -213,6 +247,9 @@ def test_expect_continue(identity_server: ServerProcess) -> None:
         head("POST", INFER, "Transfer-Encoding: chunked") + b"zz\r\n",
         head("POST", INFER, "Content-Length: 2", "Transfer-Encoding: chunked") + b"0\r\n\r\n",
         b"GET /v2 HTTP/1.1\r\nbad header line\r\n\r\n",
+        b"GET /v2 HTTP/1.1\r\n\r\n",
+        b"GET /v2 HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"GET /v2 HTTP/1.1\nHost: a\n\n",
     ],
 )
 def test_broken_framing_is_refused_and_closed(

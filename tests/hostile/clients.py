@@ -32,7 +32,8 @@ def assert_well_served(server: ServerProcess, requests: int = 20, model: str = "
     """Checks that a client that keeps its connection and reads its answers gets all of them
     right."""
     body = json.dumps(echo_document((3.5, -1.0))).encode()
-    head = f"POST /v2/models/{model}/infer HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
+    path = f"/v2/models/{model}/infer"
+    head = f"POST {path} HTTP/1.1\r\nHost: h\r\nContent-Length: {len(body)}\r\n\r\n"
     with RawConnection(server.http_url) as connection:
         for _ in range(requests):
             connection.send(head.encode() + body)
@@ -60,7 +61,7 @@ def wait_until_idle(server: ServerProcess) -> None:
 def announce(url: str, size: int, path: str = INFER) -> RawConnection:
     """A connection that has announced a body of `size` bytes."""
     connection = RawConnection(url)
-    connection.send(f"POST {path} HTTP/1.1\r\nContent-Length: {size}\r\n\r\n".encode())
+    connection.send(f"POST {path} HTTP/1.1\r\nHost: h\r\nContent-Length: {size}\r\n\r\n".encode())
     return connection
 
 

@@ -48,7 +48,8 @@ def test_announced_chunks_cost_nothing(
 ) -> None:
     model_repository.add_identity("echo")
     server = server_factory(model_repository, f"--max-in-flight-bytes={16 * MIB}")
-    head = b"POST /v2/models/echo/infer HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nb00000\r\n"
+    head = b"POST /v2/models/echo/infer HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+    head += b"b00000\r\n"
     connections = [announce(server.http_url, 0) for _ in range(50)]
     try:
         for connection in connections:

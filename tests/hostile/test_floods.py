@@ -180,7 +180,8 @@ def test_pipelined_requests_are_read_as_they_are_answered(
     assert_well_served(server)
     at_rest = resident(server)
     body = json.dumps(echo_document((1.0,))).encode()
-    request = f"POST {INFER} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    head = f"POST {INFER} HTTP/1.1\r\nHost: h\r\nContent-Length: {len(body)}\r\n\r\n"
+    request = head.encode() + body
     count = min(TINY_REQUESTS, 30_000)
     connections = [RawConnection(server.http_url) for _ in range(8)]
 

@@ -34,7 +34,7 @@ def large_request(binary: bool) -> bytes:
     }
     document = json.dumps({"inputs": [tensor], "outputs": outputs}).encode()
     head = (
-        f"POST {INFER} HTTP/1.1\r\nInference-Header-Content-Length: {len(document)}\r\n"
+        f"POST {INFER} HTTP/1.1\r\nHost: h\r\nInference-Header-Content-Length: {len(document)}\r\n"
         f"Content-Length: {len(document) + BYTES}\r\n\r\n"
     )
     return head.encode() + document + bytes(BYTES)

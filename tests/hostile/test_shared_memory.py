@@ -157,7 +157,7 @@ class Attack:
         return self.post(f"/v2/systemsharedmemory/region/{name}/register", body)
 
     def post(self, path: str, body: bytes) -> int:
-        head = f"POST {path} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = f"POST {path} HTTP/1.1\r\nHost: h\r\nContent-Length: {len(body)}\r\n\r\n"
         with RawConnection(self.server.http_url) as connection:
             connection.send(head.encode() + body)
             status = connection.read_answer("POST").status
@@ -195,7 +195,8 @@ class Attack:
         }
         body = json.dumps(document).encode()
         model = "texts" if text else dice.choice(["numbers", "delayed"])
-        head = f"POST /v2/models/{model}/infer HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
+        path = f"/v2/models/{model}/infer"
+        head = f"POST {path} HTTP/1.1\r\nHost: h\r\nContent-Length: {len(body)}\r\n\r\n"
         with self.asks(places["shared_memory_region"]):
             with RawConnection(self.server.http_url) as connection:
                 connection.send(head.encode() + body)

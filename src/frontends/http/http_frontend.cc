@@ -1,6 +1,7 @@
 #include "frontends/http/http_frontend.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,17 @@ bool OnlyReads(HttpMethod method) {
   return method == HttpMethod::kGet || method == HttpMethod::kHead;
 }
 
+// Where to find what is asked for at a wrong place; null: nobody knows.
+const char* Pointer(const Router& router, absl::string_view path) {
+  const bool has_slash = path.size() > 1 && absl::ConsumeSuffix(&path, "/");
+  if (path == "/metrics") return ": metrics are on the metrics port (--metrics-port)";
+  if (path == "/v2/models") return ": POST /v2/repository/index lists the models";
+  if (has_slash && router.Match(path).has_value()) {
+    return ": the path has a slash too many at its end";
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
@@ -62,7 +74,10 @@ HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
 
 std::optional<HttpResponse> HttpFrontend::AnswerToHead(
     const HttpRequest& request, HttpMethod method, const std::optional<RouteMatch>& match) const {
-  if (!match.has_value()) return MakeErrorResponse(404, "Not Found");
+  if (!match.has_value()) {
+    const char* const pointer = Pointer(router_, request.path());
+    return MakeErrorResponse(404, absl::StrCat("Not Found", pointer == nullptr ? "" : pointer));
+  }
   const HttpRoute& route = routes_[match->pattern];
   if (method == HttpMethod::kOptions) {
     return cors_.Options(request, AllowedMethods(route.methods));

@@ -7,32 +7,37 @@
 namespace nereid {
 namespace {
 
-// The path of a target in origin form ("/a?b") or absolute form ("http://host/a?b").
-absl::string_view PathOf(absl::string_view target) {
-  if (!target.empty() && target.front() != '/') {
-    const size_t scheme_end = target.find("://");
-    if (scheme_end != absl::string_view::npos) {
-      const size_t path = target.find('/', scheme_end + 3);
-      target = path == absl::string_view::npos ? absl::string_view("/") : target.substr(path);
-    }
-  }
-  return target.substr(0, target.find_first_of("?#"));
+// The part of `text` from `position` on; empty if there is none.
+absl::string_view From(absl::string_view text, size_t position) {
+  return position < text.size() ? text.substr(position) : absl::string_view();
 }
 
-absl::string_view QueryOf(absl::string_view target) {
-  target = target.substr(0, target.find('#'));
-  const size_t mark = target.find('?');
-  return mark == absl::string_view::npos ? absl::string_view() : target.substr(mark + 1);
+// Removes scheme and authority from a target in absolute form ("http://host/a?b"), and returns the
+// authority. What stands behind the first '/', '?' or '#' is none of it.
+absl::string_view TakeAuthority(absl::string_view* target) {
+  const size_t scheme_end = target->find_first_of(":/?#");
+  if (scheme_end == 0 || !absl::StartsWith(From(*target, scheme_end), "://")) return {};
+  const absl::string_view rest = target->substr(scheme_end + 3);
+  const size_t end = rest.find_first_of("/?#");
+  *target = From(rest, end);
+  return rest.substr(0, end);
 }
 
 }  // namespace
 
 HttpRequest::HttpRequest(absl::string_view head, HttpMethod method, Range target,
-                         absl::Span<const HeaderRange> headers)
+                         absl::Span<const HeaderRange> headers, Range authority)
     : head_(head), method_(method) {
   const absl::string_view text = head_.view();
-  path_ = PathOf(text.substr(target.offset, target.size));
-  query_ = QueryOf(text.substr(target.offset, target.size));
+  absl::string_view rest = text.substr(target.offset, target.size);
+  const bool absolute = !rest.empty() && rest.front() != '/';
+  if (absolute) authority_ = TakeAuthority(&rest);
+  if (authority.size > 0) authority_ = text.substr(authority.offset, authority.size);
+  rest = rest.substr(0, rest.find('#'));
+  const size_t mark = rest.find('?');
+  path_ = rest.substr(0, mark);
+  if (path_.empty() && absolute) path_ = "/";
+  if (mark != absl::string_view::npos) query_ = rest.substr(mark + 1);
   headers_.reserve(headers.size());
   for (const HeaderRange& range : headers) {
     headers_.push_back({text.substr(range.name.offset, range.name.size),

@@ -59,10 +59,10 @@ class HttpRequest {
     Range value;
   };
 
-  // Copies the bytes of the head and takes the positions of its parts. REQUIRES: all ranges are
-  // within `head`.
+  // Copies the bytes of the head and takes the positions of its parts. `authority`: what HTTP/2
+  // says beside the target; none in HTTP/1. REQUIRES: all ranges are within `head`.
   HttpRequest(absl::string_view head, HttpMethod method, Range target,
-              absl::Span<const HeaderRange> headers);
+              absl::Span<const HeaderRange> headers, Range authority = {});
   HttpRequest(const HttpRequest&) = delete;
   HttpRequest& operator=(const HttpRequest&) = delete;
 
@@ -71,6 +71,14 @@ class HttpRequest {
   absl::string_view path() const { return path_; }
   // What stands behind the '?' of the target, as sent; empty if nothing does.
   absl::string_view query() const { return query_; }
+  // The host and port that the client asks for: the authority of HTTP/2 or of a target in absolute
+  // form, which takes the place of the Host header (RFC 9112, 3.2.2), otherwise that header; empty
+  // if there is none.
+  absl::string_view authority() const {
+    return authority_.empty() ? FindHeader("Host").value_or("") : authority_;
+  }
+  // Whether the request came over TLS.
+  bool secure() const { return secure_; }
   absl::Span<const HttpHeader> headers() const { return headers_; }
   // Value of the first header with that name (ignoring case), without surrounding blanks.
   std::optional<absl::string_view> FindHeader(absl::string_view name) const;
@@ -84,6 +92,7 @@ class HttpRequest {
   uint64_t received_ns() const { return received_ns_; }
   // For the code that assembles the request.
   void set_received_ns(uint64_t time_ns) { received_ns_ = time_ns; }
+  void set_secure(bool secure) { secure_ = secure; }
   void set_body(std::shared_ptr<ReceivedBody> body) { body_ = std::move(body); }
   // The route to which the handler has admitted the request when its head was there; none if it was
   // not asked, or has refused. Points into the path.
@@ -93,6 +102,8 @@ class HttpRequest {
  private:
   const InlineText<512> head_;  // most heads need no further memory
   const HttpMethod method_;
+  bool secure_ = false;
+  absl::string_view authority_;  // without that of the Host header
   absl::string_view path_;
   absl::string_view query_;
   absl::InlinedVector<HttpHeader, 12> headers_;

@@ -46,8 +46,9 @@ class Head {
     const HttpRequest::Range place = Add(name);
     headers_.push_back({place, Add(value)});
   }
-  std::unique_ptr<HttpRequest> Finish(HttpMethod method) const {
-    return std::make_unique<HttpRequest>(text_, method, target_, headers_);
+  std::unique_ptr<HttpRequest> Finish(HttpMethod method, absl::string_view authority) {
+    const HttpRequest::Range place = Add(authority);
+    return std::make_unique<HttpRequest>(text_, method, target_, headers_, place);
   }
 
  private:
@@ -75,7 +76,8 @@ absl::StatusOr<std::unique_ptr<HttpRequest>> SendOn(std::unique_ptr<HttpRequest>
     head.AddHeader(header.name, header.value);
   }
   if (length.has_value()) head.AddHeader(kHeaderLengthHeader, *length);
-  std::unique_ptr<HttpRequest> sent_on = head.Finish(to.method);
+  std::unique_ptr<HttpRequest> sent_on = head.Finish(to.method, request->authority());
+  sent_on->set_secure(request->secure());
   sent_on->set_body(request->body());
   sent_on->set_received_ns(request->received_ns());
   return sent_on;

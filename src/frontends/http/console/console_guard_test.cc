@@ -53,6 +53,15 @@ TEST(ConsoleGuardTest, HostsOfOthers) {
   EXPECT_EQ(SourceStatus({}), 403);
 }
 
+TEST(ConsoleGuardTest, TheHostOfATargetTakesThePlaceOfTheHeader) {
+  const ConsoleGuard guard("127.0.0.1", kToken, {});
+  for (const auto& [target, refused] :
+       {std::pair("http://evil.example/v2", true), {"http://localhost:8003/v2", false}}) {
+    const auto request = MakeRequest(HttpMethod::kGet, target, {{"Host", "localhost:8003"}});
+    EXPECT_EQ(guard.RefuseSource(*request).has_value(), refused) << target;
+  }
+}
+
 TEST(ConsoleGuardTest, TheNameOfThePortsOwnAddress) {
   EXPECT_EQ(SourceStatus({{"Host", "box.lan:8003"}}, "box.lan"), 200);
   EXPECT_EQ(SourceStatus({{"Host", "Box.LAN"}}, "box.lan"), 200);

@@ -2,6 +2,7 @@
 
 #include <absl/container/inlined_vector.h>
 #include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "frontends/http/transport/head_rules.h"
 #include "frontends/http/transport/response_head.h"
 #include "frontends/transport/http2/connection.h"
 
@@ -43,7 +45,8 @@ std::unique_ptr<HttpRequest> ReadHead(const http2::Stream& stream) {
     headers.push_back({place(header.name), place(header.value)});
   }
   return std::make_unique<HttpRequest>(head, MethodOf(stream.FindHeader(":method")),
-                                       place(stream.FindHeader(":path")), headers);
+                                       place(stream.FindHeader(":path")), headers,
+                                       place(stream.FindHeader(":authority")));
 }
 
 // Appends `bytes`, which `owner` keeps alive.
@@ -73,10 +76,16 @@ Http2Exchange::Http2Exchange(std::shared_ptr<const Http2ExchangeSettings> settin
 // ---- The request
 
 void Http2Exchange::Begin() {
+  // In HTTP/1.1 a target may name a host. Here that would be another one than the authority.
+  const absl::string_view path = stream_->FindHeader(":path");
+  const bool is_path = absl::StartsWith(path, "/") || path == "*";
   request_ = ReadHead(*stream_);
   stream_->DropHead();
   if (options().notes_times()) request_->set_received_ns(ToNanos(options().clock->Now()));
+  request_->set_secure(options().tls.enabled);
   is_head_ = request_->method() == HttpMethod::kHead;
+  if (!is_path) return Refuse({400, "':path' has to begin with '/'"});
+  if (const auto refusal = CheckHead(*request_, HttpVersion::k2)) return Refuse(*refusal);
   const Expectation expectation = ExpectationOf(*request_);
   if (expectation.refusal.has_value()) return Refuse(*expectation.refusal);
   const HeadVerdict verdict = settings_->handler->OnHead(request_.get());

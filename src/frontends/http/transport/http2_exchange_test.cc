@@ -1,6 +1,8 @@
 // Requests over HTTP/2 from frames to the handler and back, without sockets.
 #include "frontends/http/transport/http2_exchange.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "frontends/http/transport/head_rules.h"
 #include "frontends/transport/http2/testing/client_session.h"
 #include "frontends/transport/http2/testing/recording_server.h"
 
@@ -129,6 +132,7 @@ TEST_F(Http2ExchangeTest, ARequestIsWhatItIsOverHttp11) {
   EXPECT_EQ(handler_.request->path(), "/v2/models");
   EXPECT_EQ(handler_.request->FindHeader("X-One"), "1");
   EXPECT_EQ(handler_.request->headers().size(), 1u);  // no pseudo-headers
+  EXPECT_EQ(handler_.request->authority(), "a");
   EXPECT_EQ(AnswerOf(id).Header(":status"), "200");
   EXPECT_EQ(AnswerOf(id).Header("content-type"), "text/plain");
   EXPECT_EQ(AnswerOf(id).Header("content-length"), "19");

@@ -8,6 +8,9 @@
 #include <boost/beast/http/error.hpp>
 #include <cstring>
 #include <utility>
+#include <vector>
+
+#include "frontends/http/transport/head_rules.h"
 
 namespace nereid::http {
 namespace {
@@ -19,19 +22,40 @@ constexpr absl::string_view kLastChunk = "0\r\n\r\n";
 // Behind a longer one it ends: the answer comes at once, and costs no more than the head.
 constexpr uint64_t kMostDroppedBytes = 64 << 10;
 
-// The value of the first Content-Length in a head that the parser has refused.
-absl::string_view ContentLengthText(absl::string_view head) {
-  while (!head.empty()) {
+// The values of the fields `name` ("content-length:") in a head that the parser has refused.
+std::vector<absl::string_view> ValuesIn(absl::string_view head, absl::string_view name) {
+  std::vector<absl::string_view> values;
+  while (!head.empty() && head.front() != '\r') {
     const size_t end = head.find('\n');
     const absl::string_view line = head.substr(0, end);
-    constexpr absl::string_view kName = "content-length:";
-    if (absl::StartsWithIgnoreCase(line, kName)) {
-      return absl::StripAsciiWhitespace(line.substr(kName.size()));
+    if (absl::StartsWithIgnoreCase(line, name)) {
+      values.push_back(absl::StripAsciiWhitespace(line.substr(name.size())));
     }
     if (end == absl::string_view::npos) break;
     head.remove_prefix(end + 1);
   }
-  return "";
+  return values;
+}
+
+// What is wrong with the length of a body, by the head that the parser has refused for it.
+std::string LengthError(absl::string_view head) {
+  const std::vector<absl::string_view> lengths = ValuesIn(head, "content-length:");
+  if (!lengths.empty() && !ValuesIn(head, "transfer-encoding:").empty()) {
+    return "a request may have the header 'Content-Length' or 'Transfer-Encoding', but not both";
+  }
+  if (lengths.empty()) return "the header 'Transfer-Encoding' may stand in a request once";
+  if (lengths.size() < 2) return ContentLengthError(lengths[0]);
+  return absl::StrCat("the header 'Content-Length' may stand in a request once, ",
+                      "but it is given as '", lengths[0], "' and as '", lengths[1], "'");
+}
+
+// Whether a line of `head` ends with LF alone.
+bool HasBareLineFeed(absl::string_view head) {
+  for (size_t i = head.find('\n'); i != absl::string_view::npos; i = head.find('\n', i + 1)) {
+    if (i == 0 || head[i - 1] != '\r') return true;
+    if (absl::EndsWith(head.substr(0, i + 1), "\r\n\r\n")) return false;
+  }
+  return false;
 }
 
 }  // namespace
@@ -79,6 +103,7 @@ RequestReader::Progress RequestReader::ReadHead(transport::InputBuffer* input) {
   request_ =
       std::make_unique<HttpRequest>(absl::string_view(input->data(), parsed_), parser_->method(),
                                     parser_->target(), parser_->headers());
+  request_->set_secure(options_->tls.enabled);
   if (options_->notes_times()) request_->set_received_ns(ToNanos(options_->clock->Now()));
   input->Consume(parsed_);
   return BeginBody();
@@ -90,15 +115,25 @@ RequestReader::Progress RequestReader::FailHead(const boost::beast::error_code& 
     return Fail(431, absl::StrCat("request header exceeds the maximum of ",
                                   options_->max_header_bytes, " bytes"));
   }
-  if (error == beast_http::error::bad_version) return Fail(505, "HTTP version is not supported");
-  if (error == beast_http::error::bad_content_length) {
-    return Fail(
-        400, ContentLengthError(ContentLengthText(absl::string_view(input.data(), input.size()))));
+  const absl::string_view head(input.data(), input.size());
+  if (error == beast_http::error::bad_content_length ||
+      error == beast_http::error::multiple_content_length ||
+      error == beast_http::error::bad_transfer_encoding) {
+    return Fail(400, LengthError(head));
   }
+  if (HasBareLineFeed(head)) {
+    return Fail(400,
+                "malformed HTTP request: lines must end with CR LF, but one ends with LF alone");
+  }
+  if (error == beast_http::error::bad_version) return Fail(505, "HTTP version is not supported");
   return Fail(400, absl::StrCat("malformed HTTP request: ", error.message()));
 }
 
 RequestReader::Progress RequestReader::BeginBody() {
+  const HttpVersion version = traits_.http11 ? HttpVersion::k11 : HttpVersion::k10;
+  if (std::optional<Refusal> refusal = CheckHead(*request_, version)) {
+    return Fail(refusal->status, std::move(refusal->message));
+  }
   Expectation expectation = ExpectationOf(*request_);
   if (expectation.refusal.has_value()) {
     return Fail(expectation.refusal->status, std::move(expectation.refusal->message));

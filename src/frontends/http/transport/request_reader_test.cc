@@ -7,13 +7,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <utility>
+
+#include "frontends/http/transport/testing/with_host.h"
 
 namespace nereid::http {
 namespace {
 
 using Progress = RequestReader::Progress;
 
-void Append(transport::InputBuffer* input, absl::string_view bytes) {
+void Append(transport::InputBuffer* input, absl::string_view text) {
+  const std::string bytes = WithHost(text);
   const absl::Span<char> space = input->Prepare(1 << 20);
   ASSERT_GE(space.size(), bytes.size());
   std::memcpy(space.data(), bytes.data(), bytes.size());
@@ -59,7 +64,8 @@ TEST(RequestReaderTest, ChunkedRequestByteByByte) {
     RequestReader reader(&options);
     transport::InputBuffer input;
     const std::string bytes =
-        absl::StrCat("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", body, "0\r\n\r\n");
+        absl::StrCat("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", body,
+                     "0\r\n\r\n");
     for (size_t i = 0; i + 1 < bytes.size(); ++i) {
       Append(&input, absl::string_view(bytes).substr(i, 1));
       ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore) << i << reader.failure().message;
@@ -188,6 +194,45 @@ TEST(RequestReaderTest, RefusesMalformedHeads) {
   EXPECT_EQ(FailureOf(options, "GET / HTTP/1.1\r\nno colon\r\n\r\n").status, 400);
   EXPECT_EQ(FailureOf(options, "GET / HTTP/2.0\r\n\r\n").status, 505);
   EXPECT_EQ(FailureOf(options, "GET / HTTP/1.1\r\nExpect: magic\r\n\r\n").status, 417);
+}
+
+TEST(RequestReaderTest, SaysWhatIsWrongWithAHead) {
+  HttpServerOptions options;
+  for (const auto& [bytes, text] : {
+           std::pair("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n",
+                     "'Content-Length' or 'Transfer-Encoding', but not both"),
+           {"POST / HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "'Content-Length' or 'Transfer-Encoding', but not both"},
+           {"POST / HTTP/1.1\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\n",
+            "'Content-Length' may stand in a request once, but it is given as '4' and as '5'"},
+           {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "'Transfer-Encoding' may stand in a request once"},
+           {"GET / HTTP/1.1\nHost: h\n\n", "must end with CR LF"},
+           {"GET / HTTP/1.1\r\nHost: h\nA: b\r\n\r\n", "must end with CR LF"},
+           {"GET / HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n", "'Host' may stand in a request once"},
+           {"GET / HTTP/1.1\r\nHost: h\r\nAuthorization: a\r\nauthorization: b\r\n\r\n",
+            "'Authorization' may stand in a request once"},
+       }) {
+    const auto failure = FailureOf(options, bytes);
+    EXPECT_EQ(failure.status, 400) << bytes;
+    EXPECT_THAT(failure.message, testing::HasSubstr(text)) << bytes;
+  }
+}
+
+TEST(RequestReaderTest, OnlyHttp11NeedsAHost) {
+  HttpServerOptions options;
+  const auto consume = [&options](absl::string_view bytes) {
+    RequestReader reader(&options);
+    transport::InputBuffer input;
+    const absl::Span<char> space = input.Prepare(bytes.size());
+    std::memcpy(space.data(), bytes.data(), bytes.size());
+    input.Commit(bytes.size());
+    return std::pair(reader.Consume(&input), reader.failure().status);
+  };
+  EXPECT_EQ(consume("GET / HTTP/1.1\r\n\r\n"), std::pair(Progress::kFailed, 400));
+  EXPECT_EQ(consume("GET http://h/ HTTP/1.1\r\n\r\n"), std::pair(Progress::kFailed, 400));
+  EXPECT_EQ(consume("GET / HTTP/1.1\r\nHost:\r\n\r\n").first, Progress::kComplete);
+  EXPECT_EQ(consume("GET / HTTP/1.0\r\n\r\n").first, Progress::kComplete);
 }
 
 TEST(RequestReaderTest, LimitsHeaderBodyAndChunks) {

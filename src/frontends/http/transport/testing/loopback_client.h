@@ -19,6 +19,8 @@
 #include <string>
 #include <utility>
 
+#include "frontends/http/transport/testing/with_host.h"
+
 namespace nereid {
 
 struct ReceivedResponse {
@@ -62,7 +64,10 @@ class LoopbackClient {
     Close();
   }
 
-  bool Send(absl::string_view bytes) {
+  // Adds a Host where HTTP/1.1 asks for one.
+  bool Send(absl::string_view text) {
+    const std::string with_host = WithHost(text);
+    absl::string_view bytes = with_host;
     while (!bytes.empty()) {
       const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (n <= 0) return false;
