@@ -30,7 +30,7 @@ CloudPorts::CloudPorts(Server* server, HttpFrontend* rest, SpareExecutor* admin,
     : server_(server),
       rest_(rest),
       admin_(admin),
-      metrics_(server, admin),
+      metrics_(server, admin, CorsPolicy::Unchecked()),  // the frontends have asked
       options_(PlainOptions(std::move(options))) {}
 
 absl::Status CloudPorts::StartSagemaker(const SagemakerSettings& settings) {

@@ -73,7 +73,7 @@ ConsolePort::ConsolePort(Server* server, const HttpExecutors& executors,
       access_(options.access),
       owner_rest_(server, executors, OwnerApiOptions(options)),
       key_holder_rest_(server, executors, ConsoleApiOptions(options)),
-      metrics_(server, executors.admin) {}
+      metrics_(server, executors.admin, CorsPolicy::Unchecked()) {}
 
 absl::Status ConsolePort::Start(const ConsoleSettings& settings, HttpServerOptions http,
                                 ShownHttpPort shown) {

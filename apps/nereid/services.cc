@@ -6,10 +6,14 @@
 #include <exception>
 #include <thread>
 
+#include <utility>
+#include <vector>
 #include "base/log.h"
 #include "base/processors.h"
 #include "base/status_macros.h"
 #include "frontends/tracing/otlp_exporter.h"
+#include "flags/command_line.h"
+#include "frontends/http/authority.h"
 #include "frontends/tracing/trace_files.h"
 
 namespace nereid {
@@ -214,6 +218,16 @@ void Services::AddGrpcGauges() {
 
 HttpFrontendOptions Services::FrontendOptions(const Settings& settings) const {
   HttpFrontendOptions options;
+CorsPolicy Services::Cors(const Settings& settings) {
+  std::vector<std::string> own_names = NamesOfThisMachine();
+  // Those by which the operator calls this machine.
+  for (const std::string& address :
+       {settings.http.address, settings.grpc.address, settings.metrics_address()}) {
+    own_names.push_back(address);
+  }
+  return CorsPolicy(settings.http_origins, std::move(own_names));
+}
+
   options.limits = settings.http_limits;
   options.max_waiting_bytes = settings.max_waiting_stream_bytes;
   options.shared_memory = shared_memory_.get();
@@ -226,7 +240,7 @@ HttpFrontendOptions Services::FrontendOptions(const Settings& settings) const {
         "--http-restricted-api=nereid:<key>=<value> for clients that know the value");
   }
   options.header_forwarding = settings.http_forwarding;
-  options.cors = CorsPolicy(settings.http_origins);
+  options.cors = Cors(settings);
   return options;
 }
 
@@ -296,7 +310,7 @@ absl::Status Services::StartConsole(const Settings& settings) {
 }
 
 absl::Status Services::StartMetrics(const Settings& s) {
-  metrics_endpoint_ = std::make_unique<MetricsEndpoint>(server_, admin_.get());
+  metrics_endpoint_ = std::make_unique<MetricsEndpoint>(server_, admin_.get(), Cors(s));
   HttpServerOptions options = s.metrics;
   options.address = s.metrics_address();
   options.max_connections = 256;

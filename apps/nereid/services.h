@@ -13,6 +13,7 @@
 #include "console_port.h"
 #include "frontends/access/api_keys.h"
 #include "frontends/grpc/grpc_server.h"
+#include "frontends/http/cors.h"
 #include "frontends/http/http_frontend.h"
 #include "frontends/http/http_server.h"
 #include "frontends/http/metrics_endpoint.h"
@@ -62,6 +63,8 @@ class Services {
   absl::Status LoadApiKeys(const std::string& path);
   absl::Status StartTracing(const TraceOptions& options);
   HttpExecutors executors() const { return {admin_.get(), compression_.get(), access_log_.get()}; }
+  // Which pages of browsers may use the ports of HTTP.
+  static CorsPolicy Cors(const Settings& settings);
   // What serves REST is told on all ports.
   HttpFrontendOptions FrontendOptions(const Settings& settings) const;
   void SetHttpOptions(const Settings& settings);

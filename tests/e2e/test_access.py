@@ -139,6 +139,59 @@ def test_rest_is_no_way_around_a_restricted_protocol(
         assert "REST is not served on this port" in answer.text
 
 
+# -- pages in browsers -----------------------------------------------------------------------------
+
+
+PORTS_OF_PLATFORMS = {
+    "vertex_ai": ("--allow-vertex-ai=true", "--vertex-ai-port=0"),
+    "sagemaker": ("--allow-sagemaker=true", "--sagemaker-port=0"),
+}
+LOAD_PYTHON = {
+    "parameters": {"config": '{"backend": "python"}', "file:1/model.py": "cHJpbnQoMSk="},
+}
+CHANGES = {
+    "vertex_ai": ("/predict", {"inputs": []}),
+    "sagemaker": ("/models", {"model_name": "evil", "url": "/tmp"}),
+}
+
+
+@pytest.mark.parametrize(
+    "port", ["http", "http, HTTP/2", "grpc", "metrics", "vertex_ai", "sagemaker"]
+)
+def test_pages_of_other_origins(
+    server_factory: ServerFactory, models: ModelRepository, port: str
+) -> None:
+    """A page must not load a model: simple requests, for which browsers do not ask before."""
+    httpx = pytest.importorskip("httpx")
+    options = ("--model-control-mode=explicit", "--load-model=echo")
+    routes = {"AIP_PREDICT_ROUTE": "/predict", "AIP_HEALTH_ROUTE": "/health"}
+    server = server_factory(
+        models, *options, *PORTS_OF_PLATFORMS.get(port, ()), env=dict(os.environ, **routes)
+    )
+    number = server.port(port.split(",")[0])
+    path, body = CHANGES.get(port, ("/v2/repository/models/evil/load", LOAD_PYTHON))
+    http2 = port in ("http, HTTP/2", "grpc")
+    with httpx.Client(http1=not http2, http2=http2, base_url=f"http://127.0.0.1:{number}") as page:
+        for origin, host in (
+            ("http://evil.example", f"127.0.0.1:{number}"),
+            ("null", f"127.0.0.1:{number}"),
+            (f"http://localhost:{number}", f"127.0.0.1:{number}"),
+            (f"http://rebound.example:{number}", f"rebound.example:{number}"),
+        ):
+            headers = {"Origin": origin, "Host": host, "Content-Type": "text/plain"}
+            answer = page.post(path, content=json.dumps(body), headers=headers)
+            assert answer.status_code == 403, (origin, answer.text)
+            assert f"--http-allow-origin={origin}" in answer.json()["error"]
+            assert "access-control-allow-origin" not in answer.headers
+            asked = page.options(path, headers={"Access-Control-Request-Method": "POST", **headers})
+            assert asked.status_code == 403
+        own = page.post(path, content=b"{}", headers={"Origin": f"http://127.0.0.1:{number}"})
+        assert own.status_code != 403
+    index = request(server.http_url, "POST", "/v2/repository/index", b"").json()
+    assert [model["name"] for model in index if model.get("state") == "READY"] == ["echo"]
+    assert "evil" not in [model["name"] for model in index]
+
+
 # -- --api-key-file --------------------------------------------------------------------------------
 
 

@@ -34,7 +34,7 @@ FlagGroup HttpFlags(Settings* s) {
                    "Nesting of arrays and objects in a request's JSON."),
        StringSetFlag("http-allow-origin", &s->http_origins,
                      "Origin of pages that may use the API from a browser (CORS), for instance "
-                     "https://app.example.com, or * for all."),
+                     "https://app.example.com, or * for all. Requests of others get 403."),
        RestrictedFlag("http-restricted-api", "api", "the header <key>", kAllApiGroups,
                       &s->http_restricted),
        ForwardingFlag("http-header-forward-pattern", "headers of HTTP requests",

@@ -84,6 +84,79 @@ TEST(CorsTest, AnswersNameTheOriginThatIsAllowed) {
   EXPECT_THAT(Marks(policy, {}), ElementsAre(Pair("Vary", "Origin")));
 }
 
+// 0: not refused.
+int StatusOf(const CorsPolicy& policy, const Headers& headers, bool secure = false) {
+  const auto request = MakeRequest(headers);
+  request->set_secure(secure);
+  const auto refusal = policy.Refuse(*request);
+  return refusal.has_value() ? refusal->status : 0;
+}
+
+TEST(CorsTest, PagesOfOtherOriginsAreRefused) {
+  const CorsPolicy policy({kOrigin}, {"gpu1"});
+  EXPECT_EQ(StatusOf(policy, {{"Host", "evil.example"}}), 0) << "no page";
+  EXPECT_EQ(StatusOf(policy, {{"Host", "h"}, {"Origin", kOrigin}}), 0) << "allowed";
+  for (const char* origin :
+       {"http://evil.example", "https://evil.example:8000", "null", "", "http://localhost",
+        "http://localhost:8001", "file://localhost:8000", "http://localhost:8000/",
+        "http://a@localhost:8000", "http://localhost:8000.evil.example", "http://gpu1:8000",
+        "http://127.0.0.1:8000", "localhost:8000", "http://app.example.com"}) {
+    EXPECT_EQ(StatusOf(policy, {{"Host", "localhost:8000"}, {"Origin", origin}}), 403) << origin;
+  }
+}
+
+TEST(CorsTest, PagesOfTheServerItselfAreNot) {
+  const CorsPolicy policy({}, {"gpu1"});
+  for (const auto& [host, origin] :
+       {std::pair("localhost:8000", "http://localhost:8000"),
+        {"LocalHost:8000", "http://localhost:8000"},
+        {"localhost:8000", "https://localhost:8000"},  // TLS ends in front of the server
+        {"127.0.0.1", "http://127.0.0.1"},
+        {"127.0.0.1:80", "http://127.0.0.1"},
+        {"10.0.0.1:443", "https://10.0.0.1"},
+        {"[::1]:8000", "http://[::1]:8000"},
+        {"gpu1:8000", "http://GPU1:8000"}}) {
+    EXPECT_EQ(StatusOf(policy, {{"Host", host}, {"Origin", origin}}), 0) << origin;
+  }
+  EXPECT_EQ(StatusOf(policy, {{"Host", "10.0.0.1:443"}, {"Origin", "http://10.0.0.1"}}), 403);
+}
+
+// DNS rebinding: the page's own name leads to this machine, so that its origin is the host.
+TEST(CorsTest, APageUnderAnyOtherNameIsRefusedThoughItIsTheHost) {
+  for (const char* name :
+       {"evil.example:8000", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example",
+        "gpu1.evil.example", "127.1", "[evil]"}) {
+    const Headers headers = {{"Host", name}, {"Origin", std::string("http://") + name}};
+    EXPECT_EQ(StatusOf(CorsPolicy({}, {"gpu1"}), headers), 403) << name;
+  }
+}
+
+TEST(CorsTest, APageWithoutTlsIsNoPageOfAPortWithTls) {
+  const Headers plain = {{"Host", "localhost"}, {"Origin", "http://localhost"}};
+  const Headers safe = {{"Host", "localhost"}, {"Origin", "https://localhost"}};
+  EXPECT_EQ(StatusOf(CorsPolicy(), plain, /*secure=*/true), 403);
+  EXPECT_EQ(StatusOf(CorsPolicy(), safe, /*secure=*/true), 0);
+}
+
+TEST(CorsTest, EachOfSeveralOriginsCounts) {
+  const Headers headers = {
+      {"Host", "localhost"}, {"Origin", "http://localhost"}, {"origin", "http://evil.example"}};
+  EXPECT_EQ(StatusOf(CorsPolicy(), headers), 403);
+}
+
+TEST(CorsTest, WhoIsAllowedByAStarOrNotAskedIsNotRefused) {
+  const Headers headers = {{"Host", "h"}, {"Origin", "null"}};
+  EXPECT_EQ(StatusOf(CorsPolicy({"*"}), headers), 0);
+  EXPECT_EQ(StatusOf(CorsPolicy::Unchecked(), headers), 0);
+  EXPECT_EQ(StatusOf(CorsPolicy(), headers), 403);
+}
+
+TEST(CorsTest, ARefusalNamesOriginAndOption) {
+  const auto refusal = CorsPolicy().Refuse(*MakeRequest({{"Host", "h"}, {"Origin", kOrigin}}));
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_THAT(refusal->text, testing::HasSubstr("--http-allow-origin=https://app.example.com"));
+}
+
 TEST(CorsTest, AStarAllowsAll) {
   EXPECT_TRUE(CorsPolicy({"*"}).Allows("null"));
   EXPECT_TRUE(CorsPolicy({"*"}).Allows(kOrigin));

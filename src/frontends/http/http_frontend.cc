@@ -74,6 +74,7 @@ HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
 
 std::optional<HttpResponse> HttpFrontend::AnswerToHead(
     const HttpRequest& request, HttpMethod method, const std::optional<RouteMatch>& match) const {
+  if (auto refusal = RefuseOrigin(request)) return refusal;
   if (!match.has_value()) {
     const char* const pointer = Pointer(router_, request.path());
     return MakeErrorResponse(404, absl::StrCat("Not Found", pointer == nullptr ? "" : pointer));

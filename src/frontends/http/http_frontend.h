@@ -43,6 +43,10 @@ class HttpFrontend final : public HttpHandler {
                         absl::string_view path) const;
   // Nothing if the client may use routes of the group. Handle asks by itself.
   std::optional<HttpResponse> Refuse(ApiGroup group, const HttpRequest& request) const;
+  // Nothing if the request may come from where it comes, see CorsPolicy. Handle asks by itself.
+  std::optional<HttpResponse> RefuseOrigin(const HttpRequest& request) const {
+    return cors_.Refuse(request);
+  }
 
  private:
   // The answer if the head alone decides it: a refusal, or that to OPTIONS.

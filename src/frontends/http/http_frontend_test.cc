@@ -342,8 +342,21 @@ TEST_F(HttpFrontendTest, Statistics) {
   EXPECT_EQ(unknown.body, R"({"error":"requested model 'none' is not available"})");
 }
 
+TEST_F(HttpFrontendTest, PagesOfOtherOriginsAreRefused) {
+  const std::string from = "Origin: http://evil.example\r\n";
+  for (const char* path : {"/v2/models/echo/infer", "/v2/logging", "/v2/nothing", "/"}) {
+    const auto refused = Post(path, kJsonRequest, from);
+    EXPECT_EQ(refused.status, 403) << path;
+    EXPECT_THAT(refused.body, HasSubstr("--http-allow-origin=http://evil.example")) << path;
+  }
+  // A page whose own name was pointed at this machine.
+  EXPECT_EQ(Post("/v2/logging", "{}", absl::StrCat("Host: evil.example\r\n", from)).status, 403);
+  const std::string own = "Host: localhost:8000\r\nOrigin: http://localhost:8000\r\n";
+  EXPECT_EQ(Post("/v2/models/echo/infer", kJsonRequest, own).status, 200);
+}
+
 TEST_F(HttpFrontendTest, MetricsPort) {
-  MetricsEndpoint handler(server_, admin_);
+  MetricsEndpoint handler(server_, admin_, CorsPolicy());
   HttpServerOptions options;
   options.address = "127.0.0.1";
   auto listening = HttpServer::Start(options, &handler);
@@ -358,6 +371,8 @@ TEST_F(HttpFrontendTest, MetricsPort) {
   const auto other = client.RoundTrip("GET /other HTTP/1.1\r\n\r\n");
   EXPECT_EQ(other.status, 200);
   EXPECT_EQ(other.body, "");
+  EXPECT_EQ(client.RoundTrip("GET /metrics HTTP/1.1\r\nOrigin: http://evil.example\r\n\r\n").status,
+            403);
   const auto post = client.RoundTrip("POST /metrics HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
   EXPECT_EQ(post.status, 405);
   EXPECT_EQ(post.body, R"({"error":"Method Not Allowed"})");

@@ -16,6 +16,7 @@ constexpr char kPlainText[] = "text/plain; charset=utf-8";
 HeadVerdict MetricsEndpoint::OnHead(HttpRequest*) { return {/*takes_body=*/false, {}}; }
 
 void MetricsEndpoint::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
+  if (auto refusal = cors_.Refuse(*request)) return responder.Complete(*std::move(refusal));
   if (request->method() != HttpMethod::kGet && request->method() != HttpMethod::kHead) {
     HttpResponse refusal = MakeErrorResponse(405, "Method Not Allowed");
     refusal.headers.emplace_back("Allow", "GET, HEAD");

@@ -3,8 +3,10 @@
 #define NEREID_FRONTENDS_HTTP_METRICS_ENDPOINT_H_
 
 #include <memory>
+#include <utility>
 
 #include "base/spare_executor.h"
+#include "frontends/http/cors.h"
 #include "frontends/http/http_server.h"
 #include "server/server.h"
 
@@ -15,8 +17,9 @@ namespace nereid {
 class MetricsEndpoint final : public HttpHandler {
  public:
   // `server` must outlive the endpoint. `admin`, which builds the text, must end before the
-  // endpoint is destroyed.
-  MetricsEndpoint(const Server* server, SpareExecutor* admin) : server_(server), admin_(admin) {}
+  // endpoint is destroyed. Requests that `cors` refuses get 403.
+  MetricsEndpoint(const Server* server, SpareExecutor* admin, CorsPolicy cors)
+      : server_(server), admin_(admin), cors_(std::move(cors)) {}
   HeadVerdict OnHead(HttpRequest* request) override;
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
 
@@ -25,6 +28,7 @@ class MetricsEndpoint final : public HttpHandler {
 
   const Server* const server_;
   SpareExecutor* const admin_;
+  const CorsPolicy cors_;
 };
 
 }  // namespace nereid

@@ -74,6 +74,7 @@ SagemakerFrontend::SagemakerFrontend(Server* server, HttpFrontend* rest, SpareEx
       models_(std::make_shared<SagemakerModels>(server)) {}
 
 HeadVerdict SagemakerFrontend::OnHead(HttpRequest* request) {
+  if (rest_->RefuseOrigin(*request).has_value()) return {/*takes_body=*/false, {}};
   absl::string_view path = request->path();
   const HttpMethod method = request->method();
   if (path == "/ping") return rest_->CheckHead(*request, method, ping_path_);
@@ -93,6 +94,7 @@ HeadVerdict SagemakerFrontend::OnHead(HttpRequest* request) {
 }
 
 void SagemakerFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
+  if (auto refusal = rest_->RefuseOrigin(*request)) return responder.Complete(*std::move(refusal));
   absl::string_view path = request->path();
   if (path == "/ping") {
     return Invoke(ping_path_, std::move(request), InForm(&KeepStatusOnly, std::move(responder)));

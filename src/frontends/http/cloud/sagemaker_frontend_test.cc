@@ -110,6 +110,13 @@ TEST_F(SagemakerFrontendTest, PingIsAStatusWithoutABody) {
   }
 }
 
+TEST_F(SagemakerFrontendTest, PagesOfOtherOriginsAreRefused) {
+  Start({"echo"});
+  for (const char* path : {"/ping", "/invocations", "/models", "/models/echo/invoke", "/other"}) {
+    EXPECT_EQ(Send("POST", path, "{}", "Origin: http://evil.example\r\n").status, 403) << path;
+  }
+}
+
 TEST_F(SagemakerFrontendTest, InvocationsUseTheDefaultModel) {
   Start({"echo"});
   const auto answer = Send("POST", "/invocations", kInferRequest);

@@ -103,6 +103,7 @@ HeadVerdict VertexAiFrontend::OnHead(HttpRequest* request) {
 }
 
 void VertexAiFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
+  if (auto refusal = rest_->RefuseOrigin(*request)) return responder.Complete(*std::move(refusal));
   if (request->path() == routes_.health) {
     const HttpMethod method = request->method();
     return SendToRest(method, kReadyPath, std::move(request),

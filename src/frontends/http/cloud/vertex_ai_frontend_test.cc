@@ -46,7 +46,8 @@ class VertexAiFrontendTest : public testing::Test {
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     rest_ = std::make_unique<HttpFrontend>(server_.get(), HttpExecutors{&admin_, &admin_}, options);
-    metrics_ = std::make_unique<MetricsEndpoint>(server_.get(), &admin_);
+    metrics_ = 
+        std::make_unique<MetricsEndpoint>(server_.get(), &admin_, CorsPolicy::Unchecked());
     frontend_ = std::make_unique<VertexAiFrontend>(rest_.get(), metrics_.get(),
                                                    VertexAiRoutes{"/predict", "/health"}, "echo");
     HttpServerOptions http = InferencePortOptions(server_.get());
@@ -97,6 +98,15 @@ TEST_F(VertexAiFrontendTest, HealthIsAStatusWithoutABody) {
   EXPECT_EQ(ready.status, 200);
   EXPECT_EQ(ready.body, "");
   EXPECT_EQ(Send("POST", "/health").status, 405);
+}
+
+TEST_F(VertexAiFrontendTest, PagesOfOtherOriginsAreRefused) {
+  Start({"echo"});
+  const std::string from = "Origin: http://evil.example\r\n";
+  for (const char* path : {"/health", "/predict", "/other"}) {
+    EXPECT_EQ(Send("POST", path, from, kJsonRequest).status, 403) << path;
+  }
+  EXPECT_EQ(Redirect("metrics", "", from).status, 403);
 }
 
 TEST_F(VertexAiFrontendTest, APredictionIsAnInferenceWithTheDefaultModel) {

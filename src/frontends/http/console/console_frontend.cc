@@ -51,7 +51,7 @@ HttpFrontendOptions ConsoleApiOptions(HttpFrontendOptions options) {
   for (const ApiGroup group : {ApiGroup::kSharedMemory, ApiGroup::kTrace, ApiGroup::kLogging}) {
     options.access.Close(group, kNotOffered);
   }
-  options.cors = {};
+  options.cors = CorsPolicy::Unchecked();  // ConsoleGuard has asked
   options.shared_memory = SharedMemoryRegistry::Closed();
   options.header_forwarding = {};
   return options;
