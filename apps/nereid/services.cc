@@ -4,16 +4,17 @@
 
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <thread>
-
 #include <utility>
 #include <vector>
+
 #include "base/log.h"
 #include "base/processors.h"
 #include "base/status_macros.h"
-#include "frontends/tracing/otlp_exporter.h"
 #include "flags/command_line.h"
 #include "frontends/http/authority.h"
+#include "frontends/tracing/otlp_exporter.h"
 #include "frontends/tracing/trace_files.h"
 
 namespace nereid {
@@ -178,10 +179,8 @@ absl::Status Services::StartGrpc(const Settings& settings) {
       AccessControl(settings.grpc_restricted, "triton-grpc-protocol-", "protocol", api_keys_.get());
   options.header_forwarding = settings.grpc_forwarding;
   std::shared_ptr<http2::RequestAcceptor> rest;
-  // What is restricted for gRPC must not be open as REST on the same port.
-  const bool rest_is_safe = settings.grpc_restricted.empty();
-  if (settings.allow_http && rest_is_safe)
-    rest = MakeHttp2Acceptor(http_options_, http_frontend_.get());
+  options.why_no_rest = WhyNoRestOnGrpcPort(settings);
+  if (options.why_no_rest.empty()) rest = MakeHttp2Acceptor(http_options_, http_frontend_.get());
   absl::StatusOr<std::unique_ptr<GrpcServer>> grpc = GrpcServer::Start(
       options, server_, GrpcExecutors{admin_.get(), compression_.get(), access_log_.get()},
       shared_memory_.get(), std::move(rest), tracing_.get());
@@ -194,6 +193,9 @@ absl::Status Services::StartGrpc(const Settings& settings) {
       [limit = options.max_connection_requests] { return static_cast<double>(limit); });
   AddGrpcGauges();
   LOG_INFO << "Started GRPCInferenceService at " << options.address << ":" << grpc_->port();
+  if (settings.allow_http && !options.why_no_rest.empty()) {
+    LOG_INFO << "The gRPC port answers no REST: " << options.why_no_rest;
+  }
   return absl::OkStatus();
 }
 
@@ -216,8 +218,6 @@ void Services::AddGrpcGauges() {
       [raw] { return static_cast<double>(raw->flooding_clients()); });
 }
 
-HttpFrontendOptions Services::FrontendOptions(const Settings& settings) const {
-  HttpFrontendOptions options;
 CorsPolicy Services::Cors(const Settings& settings) {
   std::vector<std::string> own_names = NamesOfThisMachine();
   // Those by which the operator calls this machine.
@@ -228,6 +228,8 @@ CorsPolicy Services::Cors(const Settings& settings) {
   return CorsPolicy(settings.http_origins, std::move(own_names));
 }
 
+HttpFrontendOptions Services::FrontendOptions(const Settings& settings) const {
+  HttpFrontendOptions options;
   options.limits = settings.http_limits;
   options.max_waiting_bytes = settings.max_waiting_stream_bytes;
   options.shared_memory = shared_memory_.get();

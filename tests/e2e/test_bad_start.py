@@ -64,6 +64,18 @@ def test_ports_that_the_server_chose(
     assert 0 not in ports
 
 
+@pytest.mark.parametrize("port", ["http", "grpc"])
+@pytest.mark.parametrize("file", ["server-cert", "server-key", "root-cert"])
+def test_files_of_tls_without_tls(
+    server_factory: ServerFactory, repository: ModelRepository, port: str, file: str
+) -> None:
+    server = server_factory(repository, f"--{port}-{file}=any.pem", wait_for=None)
+    assert server.wait_exit() == 1
+    assert f"--{port}-{file} names a file for TLS" in server.log_text()
+    assert f"--{port}-use-ssl=true turns it on" in server.log_text()
+    assert "Started" not in server.log_text()
+
+
 def test_repository_that_is_not_there(server_factory: ServerFactory, tmp_path: Path) -> None:
     server = server_factory(tmp_path / "nowhere", wait_for=None)
     assert server.wait_exit() == 1

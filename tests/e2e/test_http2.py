@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,6 +20,7 @@ import pytest
 
 from conftest import ServerFactory
 from support import raw_http
+from support.certificates import make_certificate
 from support.infer import InBackground, echo_document
 from support.metrics import metric
 from support.nereid import start_nereid
@@ -438,8 +440,36 @@ def test_without_http_there_is_no_rest(
         url = f"http://{server.grpc_url}"
         answer = client.post(url + INFER, json=echo_document())
         assert answer.status_code == 415
-        assert "REST is not served on this port (--allow-http=false" in answer.text
+        assert "REST is not served on this port: HTTP is off (--allow-http=false" in answer.text
         assert client.get(url + "/v2/health/live").status_code == 405
+
+
+@pytest.mark.parametrize("narrowed", ["address", "tls", "client certificates"])
+def test_rest_on_the_grpc_port_is_no_way_around_http(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path, narrowed: str
+) -> None:
+    model_repository.add_identity("echo")
+    certificate, key = make_certificate(tmp_path)
+    tls = [f"--http-server-cert={certificate}", f"--http-server-key={key}"]
+    options = {
+        "address": ["--grpc-address=0.0.0.0"],
+        "tls": ["--http-use-ssl=true", *tls],
+        "client certificates": [
+            "--http-use-ssl-mutual=true",
+            f"--http-root-cert={certificate}",
+            *tls,
+        ],
+    }[narrowed]
+    server = server_factory(model_repository, *options, wait_for=None)
+    poll_until("the server is ready", lambda: "Started Metrics Service" in server.log_text(), 30)
+    with httpx.Client(http1=False, http2=True) as client:
+        url = f"http://127.0.0.1:{server.port('grpc')}"
+        for path in (INFER, "/v2/logging", "/v2/repository/index"):
+            answer = client.post(url + path, json={})
+            assert answer.status_code == 415
+            assert "REST is not served on this port: " in answer.text
+        assert client.get(url + "/v2/health/live").status_code == 405
+    assert "The gRPC port answers no REST: " in server.log_text()
 
 
 def test_grpc_and_rest_on_one_connection(server: ServerProcess) -> None:

@@ -125,6 +125,33 @@ absl::Status CheckPorts(const Settings& s) {
   return CheckSafePorts(s.sagemaker, services);
 }
 
+// Files of TLS on a port without it would be a server that is open by mistake.
+absl::Status CheckTls(const char* protocol, const transport::TlsOptions& tls) {
+  if (tls.enabled) return absl::OkStatus();
+  for (const auto& [name, file] : {std::pair("server-cert", &tls.certificate),
+                                   {"server-key", &tls.key},
+                                   {"root-cert", &tls.root}}) {
+    if (file->empty()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("Error: ", tls.option_prefix, name, " names a file for TLS, but ", protocol,
+                     " does not use TLS: ", tls.option_prefix, "use-ssl=true turns it on."));
+  }
+  return absl::OkStatus();
+}
+
+// Whether only programs on this machine reach a port that listens on `address`.
+bool IsLoopback(absl::string_view address) {
+  return absl::EqualsIgnoreCase(address, "localhost") || address == "::1" ||
+         absl::StartsWith(address, "127.");
+}
+
+// Whether everybody who reaches a port on `narrow` reaches one on `wide`.
+bool Covers(absl::string_view wide, absl::string_view narrow) {
+  if (wide == "::" || absl::EqualsIgnoreCase(wide, narrow)) return true;
+  if (wide == "0.0.0.0") return !absl::StrContains(narrow, ':') || IsLoopback(narrow);
+  return IsLoopback(wide) && IsLoopback(narrow);
+}
+
 absl::Status CheckTogether(const Settings& s) {
   if (s.help || s.help_markdown || s.version) return absl::OkStatus();
   if (s.server.model_repositories.empty()) {
@@ -138,6 +165,8 @@ absl::Status CheckTogether(const Settings& s) {
   if (s.trace.mode == TraceMode::kOpenTelemetry && !s.trace_environment.ok()) {
     return s.trace_environment;
   }
+  RETURN_IF_ERROR(CheckTls("HTTP", s.http.tls));
+  RETURN_IF_ERROR(CheckTls("gRPC", s.grpc.tls));
   if (s.sagemaker.listen.allow) RETURN_IF_ERROR(s.sagemaker_environment);
   if (s.vertex_ai.listen.allow) RETURN_IF_ERROR(s.vertex_ai_environment);
   return CheckPorts(s);
@@ -225,7 +254,30 @@ absl::Status ParseFrontendOptions(const std::vector<std::string>& options, Setti
   if (settings->trace.mode == TraceMode::kOpenTelemetry) {
     RETURN_IF_ERROR(settings->trace_environment);
   }
+  RETURN_IF_ERROR(CheckTls("HTTP", settings->http.tls));
+  RETURN_IF_ERROR(CheckTls("gRPC", settings->grpc.tls));
   return CheckPorts(*settings);
+}
+
+std::string WhyNoRestOnGrpcPort(const Settings& settings) {
+  const transport::TlsOptions& http = settings.http.tls;
+  const transport::TlsOptions& grpc = settings.grpc.tls;
+  if (!settings.allow_http) return "HTTP is off (--allow-http=false)";
+  if (!settings.grpc_restricted.empty()) {
+    return "what --grpc-restricted-protocol restricts would be open";
+  }
+  if (!Covers(settings.http.address, settings.grpc.address)) {
+    return "HTTP is served on another address (--http-address and --grpc-address)";
+  }
+  if (http.enabled != grpc.enabled) {
+    return absl::StrCat(http.enabled ? "HTTP" : "gRPC", " alone uses TLS (--http-use-ssl and "
+                        "--grpc-use-ssl)");
+  }
+  if (http.mutual != grpc.mutual || (http.mutual && http.root != grpc.root)) {
+    return "HTTP asks for other client certificates (--http-use-ssl-mutual, --http-root-cert and "
+           "their twins for gRPC)";
+  }
+  return "";
 }
 
 std::string HelpText(const std::string& program) {

@@ -21,6 +21,10 @@ absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* se
 // that are asked for are allowed by `settings` afterwards.
 absl::Status ParseFrontendOptions(const std::vector<std::string>& options, Settings* settings);
 
+// Why the gRPC port answers no REST, so that it is no way around what the options say of HTTP: they
+// put HTTP on another address, or give it other rules for TLS; empty if it does answer.
+std::string WhyNoRestOnGrpcPort(const Settings& settings);
+
 // The texts of --help and of docs/operate/options.md.
 std::string HelpText(const std::string& program);
 std::string HelpMarkdown();

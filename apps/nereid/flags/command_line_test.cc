@@ -1,9 +1,13 @@
 #include "flags/command_line.h"
 
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "flags/flag_table.h"
 
@@ -169,6 +173,65 @@ TEST(CommandLineTest, TlsOfBothPorts) {
   Settings mutual;
   ASSERT_TRUE(Parse({"--http-use-ssl-mutual=true"}, &mutual).ok());
   EXPECT_TRUE(mutual.http.tls.enabled);
+}
+
+TEST(CommandLineTest, FilesOfTlsWithoutTlsAreAnError) {
+  for (const char* port : {"--http-", "--grpc-"}) {
+    for (const char* file : {"server-cert", "server-key", "root-cert"}) {
+      const std::string option = absl::StrCat(port, file, "=f");
+      const std::string error = ErrorOf({option});
+      EXPECT_THAT(error, HasSubstr(absl::StrCat(port, file))) << option;
+      EXPECT_THAT(error, HasSubstr(absl::StrCat(port, "use-ssl=true"))) << option;
+      Settings frontends, on, mutual, help;
+      EXPECT_FALSE(ParseFrontendOptions({option}, &frontends).ok()) << option;
+      EXPECT_TRUE(Parse({option, absl::StrCat(port, "use-ssl=true")}, &on).ok()) << option;
+      EXPECT_TRUE(Parse({option, absl::StrCat(port, "use-ssl-mutual=true")}, &mutual).ok());
+      EXPECT_TRUE(Parse({option, "--help"}, &help).ok());
+    }
+  }
+}
+
+std::string WhyNoRest(std::vector<std::string> args) {
+  Settings settings;
+  EXPECT_TRUE(Parse(std::move(args), &settings).ok());
+  return WhyNoRestOnGrpcPort(settings);
+}
+
+TEST(CommandLineTest, TheGrpcPortAnswersRestWhereItIsNoWayAroundHttp) {
+  const std::string tls = "--http-use-ssl=true";
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+           {},
+           {"--http-address=127.0.0.1", "--grpc-address=127.0.0.1"},
+           {"--http-address=localhost", "--grpc-address=127.0.0.1"},
+           {"--http-address=127.0.0.1", "--grpc-address=::1"},
+           {"--grpc-address=127.0.0.1"},
+           {"--grpc-address=10.0.0.1"},
+           {"--http-address=::", "--grpc-address=10.0.0.1"},
+           {"--http-address=::", "--grpc-address=0.0.0.0"},
+           {"--http-address=Box.lan", "--grpc-address=box.lan"},
+           {"--http-use-ssl=true", "--grpc-use-ssl=true"},
+           {"--http-use-ssl-mutual=true", "--grpc-use-ssl-mutual=true", "--http-root-cert=a",
+            "--grpc-root-cert=a"}}) {
+    EXPECT_EQ(WhyNoRest(args), "") << testing::PrintToString(args);
+  }
+  for (const auto& [args, why] : std::vector<std::pair<std::vector<std::string>, const char*>>{
+           {{"--allow-http=false"}, "--allow-http"},
+           {{"--grpc-restricted-protocol=health:a=b"}, "--grpc-restricted-protocol"},
+           {{"--http-address=127.0.0.1"}, "--http-address"},
+           {{"--http-address=10.0.0.1"}, "--http-address"},
+           {{"--http-address=10.0.0.1", "--grpc-address=127.0.0.1"}, "--http-address"},
+           {{"--http-address=10.0.0.1", "--grpc-address=10.0.0.2"}, "--http-address"},
+           {{"--http-address=::1", "--grpc-address=::"}, "--http-address"},
+           {{"--grpc-address=::"}, "--http-address"},
+           {{"--http-use-ssl=true"}, "HTTP alone uses TLS"},
+           {{"--grpc-use-ssl=true"}, "gRPC alone uses TLS"},
+           {{"--http-use-ssl-mutual=true"}, "HTTP alone uses TLS"},
+           {{"--http-use-ssl-mutual=true", "--grpc-use-ssl=true"}, "client certificates"},
+           {{"--grpc-use-ssl-mutual=true", "--http-use-ssl=true"}, "client certificates"},
+           {{"--http-use-ssl-mutual=true", "--grpc-use-ssl-mutual=true", "--http-root-cert=a"},
+            "client certificates"}}) {
+    EXPECT_THAT(WhyNoRest(args), HasSubstr(why)) << testing::PrintToString(args);
+  }
 }
 
 TEST(CommandLineTest, UnknownOptionSuggestsTheNearest) {

@@ -26,9 +26,6 @@ constexpr Header kContentType = {"content-type", "application/grpc", true};
 constexpr Header kPlain = {"content-type", "text/plain", true};
 constexpr Header kReadable = {"grpc-accept-encoding", kReadableCodings, true};
 
-constexpr char kNoRest[] =
-    "REST is not served on this port (--allow-http=false or --grpc-restricted-protocol).\n";
-
 // The code as text, for the lifetime of the program.
 absl::string_view CodeText(GrpcCode code) {
   static constexpr std::array<absl::string_view, 17> kTexts = {
@@ -74,8 +71,10 @@ bool IsMetadata(absl::string_view name) {
 class NoCall final : public http2::StreamUser {
  public:
   // `stream` calls this object, so it is there.
-  NoCall(http2::Stream* stream, bool is_rest)
-      : stream_(stream), is_post_(stream->FindHeader(":method") == "POST"), is_rest_(is_rest) {}
+  NoCall(http2::Stream* stream, absl::string_view why_no_rest)
+      : stream_(stream),
+        is_post_(stream->FindHeader(":method") == "POST"),
+        why_no_rest_(why_no_rest) {}
 
   void OnData(absl::string_view bytes) override { stream_->Consume(bytes.size()); }
   void OnEndOfInput() override {
@@ -88,7 +87,9 @@ class NoCall final : public http2::StreamUser {
     if (is_head) return;
     stream_->Append(is_post_ ? "This port speaks gRPC: 'content-type' must be application/grpc.\n"
                              : "This port speaks gRPC: the method must be POST.\n");
-    if (is_rest_) stream_->Append(kNoRest);
+    if (!why_no_rest_.empty()) {
+      stream_->Append(absl::StrCat("REST is not served on this port: ", why_no_rest_, ".\n"));
+    }
     stream_->Finish({});
   }
   void OnClosed(bool) override {}
@@ -96,7 +97,7 @@ class NoCall final : public http2::StreamUser {
  private:
   http2::Stream* const stream_;
   const bool is_post_;
-  const bool is_rest_;
+  const std::string why_no_rest_;
 };
 
 }  // namespace
@@ -117,8 +118,9 @@ bool GrpcCall::IsCall(const http2::Stream& stream) {
          IsGrpcContentType(stream.FindHeader("content-type"));
 }
 
-std::shared_ptr<http2::StreamUser> GrpcCall::RefuseOther(http2::Stream* stream, bool is_rest) {
-  return std::make_shared<NoCall>(stream, is_rest);
+std::shared_ptr<http2::StreamUser> GrpcCall::RefuseOther(http2::Stream* stream,
+                                                         absl::string_view why_no_rest) {
+  return std::make_shared<NoCall>(stream, why_no_rest);
 }
 
 void GrpcCall::Refuse(http2::Stream* stream, const absl::Status& error) {

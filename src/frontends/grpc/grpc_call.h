@@ -61,8 +61,10 @@ class GrpcCall : public http2::StreamUser,
 
   // Whether a request is a gRPC call, by its method and content type.
   static bool IsCall(const http2::Stream& stream);
-  // What answers a request that is not, as HTTP says. `is_rest`: its path is none of gRPC.
-  static std::shared_ptr<http2::StreamUser> RefuseOther(http2::Stream* stream, bool is_rest);
+  // What answers a request that is not, as HTTP says. `why_no_rest`: why a request of REST is not
+  // served; empty for others.
+  static std::shared_ptr<http2::StreamUser> RefuseOther(http2::Stream* stream,
+                                                        absl::string_view why_no_rest);
   // Answers a stream that is no call of a known method.
   static void Refuse(http2::Stream* stream, const absl::Status& error);
 

@@ -44,6 +44,7 @@ struct GrpcEnvironment {
         serving(server_in),
         executors(executors_in),
         access(options.access),
+        why_no_rest(options.why_no_rest),
         header_forwarding(options.header_forwarding) {}
 
   // No message may be longer, in either direction.
@@ -62,6 +63,7 @@ struct GrpcEnvironment {
   ServingStatus serving;
   const GrpcExecutors executors;
   const AccessControl access;
+  const std::string why_no_rest;
   const HeaderForwarding header_forwarding;
   Gate calls;  // inside are requests not answered yet
 

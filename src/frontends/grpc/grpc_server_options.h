@@ -75,6 +75,8 @@ struct GrpcServerOptions {
   GrpcHttp2Options http2;
   transport::TlsOptions tls;
   AccessControl access;
+  // Without a handler of REST: why there is none on this port, for those who ask for it.
+  std::string why_no_rest = "HTTP is off";
   HeaderForwarding header_forwarding;
 };
 

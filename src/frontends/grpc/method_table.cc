@@ -47,7 +47,11 @@ std::shared_ptr<http2::StreamUser> MethodTable::OnRequest(
     const bool is_rest =
         !IsOfService(path) && !IsGrpcContentType(stream->FindHeader("content-type"));
     if (is_rest && rest_ != nullptr) return PassOn(stream, connection);
-    return GrpcCall::RefuseOther(stream.get(), is_rest);
+    return GrpcCall::RefuseOther(stream.get(), is_rest ? environment_->why_no_rest : "");
+  }
+  if (const absl::Status single = CheckSingleFields(*stream); !single.ok()) {
+    GrpcCall::Refuse(stream.get(), single);
+    return nullptr;
   }
   if (const absl::Status allowed = CheckAccess(path, *stream); !allowed.ok()) {
     GrpcCall::Refuse(stream.get(), allowed);
