@@ -326,6 +326,30 @@ def test_the_server_ends_a_call_at_its_deadline(patient_server: ServerProcess) -
     assert_no_request_left(patient_server)
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("content-type", ("application/grpc+json",)),  # beside the one of every call
+        ("grpc-encoding", ("identity", "gzip")),
+        ("grpc-timeout", ("10S", "20S")),
+        ("authorization", ("Bearer a", "Bearer b")),
+        ("triton-grpc-protocol-key", ("a", "b")),
+    ],
+)
+def test_metadata_that_may_stand_once(
+    identity_server: ServerProcess, name: str, values: tuple[str, ...]
+) -> None:
+    path = "/inference.GRPCInferenceService/ServerLive"
+    with Http2Connection(identity_server.grpc_url) as client:
+        headers = [(name, value) for value in values]
+        refused = client.read_head(client.call(path, message(b""), end=True, headers=headers))
+        assert refused["grpc-status"] == "3"
+        assert f"the metadata '{name}' may stand in a call once" in refused["grpc-message"]
+        twice = [(name, values[0])] * (2 if len(values) > 1 else 0)
+        served = client.call(path, message(b""), end=True, headers=twice)
+        assert "grpc-status" not in client.read_head(served)
+
+
 def test_client_that_vanishes_ends_the_request(patient_server: ServerProcess) -> None:
     channel = grpc.insecure_channel(patient_server.grpc_url)
     stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)

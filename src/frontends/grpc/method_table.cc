@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "frontends/grpc/admin_call.h"
 #include "frontends/grpc/grpc_call.h"
 #include "frontends/grpc/health_watch.h"
@@ -31,6 +32,14 @@ constexpr std::array<absl::string_view, 4> kServices = {
 bool IsOfService(absl::string_view path) {
   return std::any_of(kServices.begin(), kServices.end(),
                      [path](absl::string_view service) { return absl::StartsWith(path, service); });
+}
+
+absl::Status CheckSingleFields(const http2::Stream& stream) {
+  for (size_t i = 0; i < stream.header_count(); ++i) {
+    const http2::Header field = stream.header(i);
+    RETURN_IF_ERROR(CheckRepeated(field.name, stream.FindHeader(field.name), field.value));
+  }
+  return absl::OkStatus();
 }
 
 constexpr char kReflectionV1[] = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";

@@ -6,6 +6,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -65,6 +66,24 @@ bool IsGrpcContentType(absl::string_view content_type) {
   if (!absl::StartsWithIgnoreCase(content_type, kName)) return false;
   content_type.remove_prefix(kName.size());
   return content_type.empty() || content_type[0] == '+' || content_type[0] == ';';
+}
+
+absl::Span<const absl::string_view> SingleFields() {
+  static constexpr std::array<absl::string_view, 5> kNames = {
+      "content-type", "grpc-encoding", "grpc-timeout", "authorization", "triton-grpc-protocol-"};
+  return kNames;
+}
+
+absl::Status CheckRepeated(absl::string_view name, absl::string_view first,
+                           absl::string_view value) {
+  if (first == value) return absl::OkStatus();
+  for (const absl::string_view single : SingleFields()) {
+    if (single.back() == '-' ? !absl::StartsWith(name, single) : name != single) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the metadata '", name, "' may stand in a call once, but it is given as ",
+                     Quoted(first), " and as ", Quoted(value)));
+  }
+  return absl::OkStatus();
 }
 
 std::string EncodeStatusMessage(absl::string_view text) {

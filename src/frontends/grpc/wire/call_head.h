@@ -3,8 +3,10 @@
 #ifndef NEREID_FRONTENDS_GRPC_WIRE_CALL_HEAD_H_
 #define NEREID_FRONTENDS_GRPC_WIRE_CALL_HEAD_H_
 
+#include <absl/status/status.h>
 #include <absl/status/statusor.h>
 #include <absl/strings/string_view.h>
+#include <absl/types/span.h>
 
 #include <chrono>
 #include <optional>
@@ -24,6 +26,15 @@ absl::StatusOr<std::optional<Duration>> ParseTimeout(absl::string_view value);
 // Whether the content type of a request is gRPC's, with or without the name of a message format or
 // parameters: "application/grpc", "application/grpc+proto". Letter case does not count.
 bool IsGrpcContentType(absl::string_view content_type);
+
+// Names of the fields that may stand in the head of a call with one value: of two, a proxy in front
+// might take the other one. A name that ends in '-' stands for all that begin so.
+absl::Span<const absl::string_view> SingleFields();
+
+// INVALID_ARGUMENT if the field `name` with the value `value` is one of them, and stands in the
+// same head with the value `first` before.
+absl::Status CheckRepeated(absl::string_view name, absl::string_view first,
+                           absl::string_view value);
 
 // A status message as the value of grpc-message: `%` and all bytes other than printable ASCII
 // become %XX.

@@ -1,8 +1,10 @@
 #include "frontends/grpc/wire/call_head.h"
 
+#include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
 #include "frontends/grpc/wire/testing/call_head_decoding.h"
 
@@ -82,6 +84,19 @@ TEST(CallHeadTest, EachBytePassesThroughPercentEncoding) {
   const std::string encoded = EncodeStatusMessage(bytes);
   for (const char c : encoded) EXPECT_TRUE(c >= 0x20 && c <= 0x7E) << static_cast<int>(c);
   EXPECT_EQ(DecodeStatusMessage(encoded), bytes);
+}
+
+TEST(CallHeadTest, FieldsWithOneValue) {
+  for (const absl::string_view field : SingleFields()) {
+    const std::string name = absl::StrCat(field, field.back() == '-' ? "key" : "");
+    const absl::Status refused = CheckRepeated(name, "a", "b\x01");
+    EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << name;
+    EXPECT_EQ(refused.message(), absl::StrCat("the metadata '", name, "' may stand in a call once, "
+                                              "but it is given as 'a' and as 'b\\x01'"));
+    EXPECT_TRUE(CheckRepeated(name, "a", "a").ok()) << name;
+    EXPECT_TRUE(CheckRepeated(absl::StrCat("x-", name), "a", "b").ok()) << name;
+  }
+  EXPECT_TRUE(CheckRepeated("x-mine", "a", "b").ok());
 }
 
 TEST(CallHeadTest, BinaryMetadata) {
