@@ -15,6 +15,7 @@ from support.infer import InBackground, assert_serving
 from support.metrics import metric
 from support.poll import poll_until
 from support.raw_http import RawConnection
+from support.raw_http2 import DATA, END_HEADERS, HEADERS, Http2Connection, frame, header_block
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
@@ -85,6 +86,45 @@ def test_grpc_requests_finish(
         server.send_signal(signal.SIGTERM)
         for call in calls:
             assert call.result().outputs[0].name == "OUTPUT0"
+    assert server.wait_exit() == 0
+
+
+@pytest.mark.parametrize("protocol", ["HTTP/1.1", "HTTP/2", "gRPC"])
+def test_half_a_request_gets_an_answer(
+    server_factory: ServerFactory, slow_repository: ModelRepository, protocol: str
+) -> None:
+    """Not an empty end, when the time to stop is over."""
+    server = server_factory(slow_repository, "--exit-timeout-secs=1")
+    if protocol == "HTTP/1.1":
+        with RawConnection(server.http_url) as client:
+            client.send(b"POST /v2/models/echo/infer HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n")
+            client.send(b'\r\n{"inputs"')
+            raw_http.get(server.http_url, "/v2/health/live")
+            server.send_signal(signal.SIGTERM)
+            answer = client.read_answer("POST")
+            assert (answer.status, answer.header("connection")) == (503, "close")
+            assert "the server is shutting down" in answer.error()
+            assert client.at_end()
+    else:
+        url = server.http_url if protocol == "HTTP/2" else server.grpc_url
+        with Http2Connection(url) as client:
+            if protocol == "HTTP/2":
+                stream = client.take_stream()
+                head = [(":method", "POST"), (":scheme", "http"), (":authority", "h")]
+                block = header_block([*head, (":path", "/v2/models/echo/infer")])
+                client.send(
+                    frame(HEADERS, END_HEADERS, stream, block) + frame(DATA, 0, stream, b"{")
+                )
+            else:
+                stream = client.call(data=b"\0\0\0\0\x20half")
+            raw_http.get(server.http_url, "/v2/health/live")
+            server.send_signal(signal.SIGTERM)
+            answered = client.read_head(stream)
+        if protocol == "HTTP/2":
+            assert answered[":status"] == "503"
+        else:
+            assert answered["grpc-status"] == "14"
+            assert "the server is shutting down" in answered["grpc-message"]
     assert server.wait_exit() == 0
 
 

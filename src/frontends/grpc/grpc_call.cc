@@ -298,6 +298,11 @@ void GrpcCall::OnSweep(TimePoint now) {
   stream()->Reset(http2::ErrorCode::kCancel);
 }
 
+void GrpcCall::OnAbort() {
+  const std::shared_ptr<GrpcCall> keep = shared_from_this();
+  Fail(absl::UnavailableError("the server is shutting down, and did not wait for the call's end"));
+}
+
 void GrpcCall::KeepReadingPace(TimePoint now) {
   const bool awaits_rest = messages_ == Messages::kOne ? !has_message_ : reader_.in_message();
   // A client that is not allowed to send is not slow.

@@ -73,6 +73,7 @@ class GrpcCall : public http2::StreamUser,
   void OnEndOfInput() final;
   void OnClosed(bool complete) final;
   void OnSweep(TimePoint now) override;  // subclasses call it first
+  void OnAbort() final;
   // Delivery
   void OnDelivery() override {}
   // Timer: the deadline is over.

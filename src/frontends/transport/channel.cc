@@ -93,6 +93,13 @@ void Channel::ShutdownWrite() {
   socket_.shutdown(Socket::shutdown_send, ignored);
 }
 
+void Channel::CloseAfterAnswer(absl::Span<char> scratch) {
+  constexpr int kMostReads = 64;
+  ShutdownWrite();
+  for (int i = 0; i < kMostReads && Read(scratch).kind == Result::kOk; ++i) {
+  }
+}
+
 void Channel::Close() {
   closed_ = true;
   wants_read_ = wants_write_ = false;

@@ -70,6 +70,9 @@ class Channel {
 
   // Tells the peer that nothing more comes. REQUIRES: all bytes are written, or do not matter.
   void ShutdownWrite();
+  // As ShutdownWrite, and throws away what has arrived, up to some MiB, in the memory of `scratch`:
+  // a connection that is closed with bytes unread is reset, which may cost the client the answer.
+  void CloseAfterAnswer(absl::Span<char> scratch);
   // Without a farewell. Read and Write fail from now on.
   void Close();
 

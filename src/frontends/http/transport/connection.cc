@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "frontends/http/transport/body_receiver.h"
+#include "frontends/http/transport/refusal.h"
 
 namespace nereid::http {
 namespace {
@@ -369,6 +370,20 @@ void Connection::OnDrain() {
   if (state_ == State::kReading) Pump();
 }
 
-void Connection::Abort() { Close(); }
+void Connection::Abort() {
+  const bool unread = is_http1_ && (reader_.head_done() || !input_.empty());
+  if (state_ == State::kReading && unread) RefuseUnread();
+  Close();
+}
+
+void Connection::RefuseUnread() {
+  traits_ = reader_.traits();
+  traits_.keep_alive = false;
+  SetResponse(MakeErrorResponse(503, kStoppedReading));
+  writer_.Start(response(), traits_);
+  if (writer_.Flush(&channel_) == ResponseWriter::Progress::kDone) {
+    channel_.CloseAfterAnswer(loop_->Scratch());
+  }
+}
 
 }  // namespace nereid::http

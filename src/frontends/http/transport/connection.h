@@ -91,6 +91,8 @@ class Connection final : public transport::LoopConnection, public ResponseReceiv
   void StartWriting();
   void FinishExchange();
   void StartLingering();
+  // Answers a request that is not read to its end, with as much as the socket takes at once.
+  void RefuseUnread();
   // Tells a client of TLS that nothing was cut off, and closes.
   void CloseOrderly();
   void Close();

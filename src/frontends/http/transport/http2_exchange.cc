@@ -223,6 +223,11 @@ void Http2Exchange::OnSweep(TimePoint now) {
   stream_->Reset(http2::ErrorCode::kCancel);
 }
 
+void Http2Exchange::OnAbort() {
+  const std::shared_ptr<Http2Exchange> keep = shared_from_this();
+  if (state_ == State::kReceiving) Refuse({503, kStoppedReading});
+}
+
 void Http2Exchange::KeepReadingPace(TimePoint now) {
   if (!reading_pace_.under_way()) reading_pace_.Begin(now, body_.received());
   reading_pace_.Moved(now, body_.received());

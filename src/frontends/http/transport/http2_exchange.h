@@ -49,6 +49,7 @@ class Http2Exchange final : public http2::StreamUser,
   void OnEndOfInput() override;
   void OnSent() override;
   void OnSweep(TimePoint now) override;
+  void OnAbort() override;
   void OnClosed(bool complete) override;
 
   // HttpResponseSink

@@ -157,6 +157,36 @@ TEST_F(Http2ExchangeTest, BodiesOfKnownAndUnknownLengthAreAligned) {
   }
 }
 
+TEST_F(Http2ExchangeTest, FieldsThatMayStandOnce) {
+  for (const SingleField& field : SingleFields()) {
+    const std::string name = absl::AsciiStrToLower(field.name);
+    if (name == "host") continue;  // the library refuses two of them
+    const int32_t other = client_.Request("/x", "", true, {{name, "x"}, {name, "other"}});
+    Talk();
+    EXPECT_EQ(AnswerOf(other).Header(":status"), "400") << name;
+    EXPECT_THAT(AnswerOf(other).body, HasSubstr(absl::StrCat("'", field.name, "'")));
+  }
+  EXPECT_EQ(handler_.count, 0);
+}
+
+TEST_F(Http2ExchangeTest, WhatHasNotArrivedIsAnsweredAtTheEnd) {
+  const int32_t half = client_.Request("/x", "half", false);
+  Talk();
+  server_->session->Abort();
+  Talk();
+  ExpectRefused(half, "503", kStoppedReading);
+  EXPECT_EQ(handler_.count, 0);
+}
+
+TEST_F(Http2ExchangeTest, OneHost) {
+  const int32_t same = client_.Request("/x", "", true, {{"host", "A"}});
+  const int32_t other = client_.Request("/x", "", true, {{"host", "b"}});
+  Talk();
+  EXPECT_EQ(AnswerOf(same).Header(":status"), "200");
+  ExpectRefused(other, "400",
+                "the header 'Host' may stand in a request once, but it is given as 'a' and as 'b'");
+}
+
 TEST_F(Http2ExchangeTest, GetAndHead) {
   client_.SetMethod("GET");
   const int32_t got = client_.Request("/a");

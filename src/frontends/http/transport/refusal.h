@@ -11,6 +11,10 @@ struct Refusal {
   std::string message;
 };
 
+// The text of a 503 to a client whose request had not arrived when the time to stop was over.
+inline constexpr char kStoppedReading[] =
+    "the server is shutting down, and did not wait for the rest of the request";
+
 }  // namespace nereid::http
 
 #endif  // NEREID_FRONTENDS_HTTP_TRANSPORT_REFUSAL_H_

@@ -277,6 +277,15 @@ void Connection::EndAnnouncement() {
 
 void Connection::OnDrain() { Announce(); }
 
+void Connection::Abort() {
+  if (!closed_ && !lingers_until_.has_value() && session_->open_streams() > 0) {
+    session_->Abort();
+    Flush();
+  }
+  if (!closed_) channel_.CloseAfterAnswer(loop_->Scratch());
+  Close();
+}
+
 void Connection::Close() {
   if (std::exchange(closed_, true)) return;
   channel_.Close();

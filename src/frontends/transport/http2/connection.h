@@ -56,7 +56,7 @@ class Connection final : public transport::LoopConnection, public Peer, private 
   void Sweep(TimePoint now) override;
   void Announce() override;  // this connection ends with its last request
   void OnDrain() override;
-  void Abort() override { Close(); }
+  void Abort() override;
   void OnEndOfTurn() override;
 
   // Peer

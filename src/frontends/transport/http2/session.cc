@@ -185,14 +185,24 @@ void Session::CloseStreams() {
   }
 }
 
-void Session::Sweep(TimePoint now) {
+std::vector<std::shared_ptr<StreamUser>> Session::Users() const {
   std::vector<std::shared_ptr<StreamUser>> users;
   users.reserve(streams_.size());
   for (const auto& [id, stream] : streams_) {
     if (stream->user_ != nullptr) users.push_back(stream->user_);
   }
-  for (const auto& user : users) {
+  return users;
+}
+
+void Session::Sweep(TimePoint now) {
+  for (const auto& user : Users()) {
     if (!closed_) user->OnSweep(now);
+  }
+}
+
+void Session::Abort() {
+  for (const auto& user : Users()) {
+    if (!closed_) user->OnAbort();
   }
 }
 

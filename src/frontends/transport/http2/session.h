@@ -103,6 +103,8 @@ class Session {
   void Terminate(ErrorCode code, absl::string_view debug);
   // Tells the users of all streams the time.
   void Sweep(TimePoint now);
+  // Lets all streams say their last word, see StreamUser::OnAbort.
+  void Abort();
   // Closes all streams without a word. Nothing is read or sent from then on. May be called from
   // inside a StreamUser or an event.
   void CloseStreams();
@@ -113,6 +115,8 @@ class Session {
 
   std::shared_ptr<Stream> Begin(int32_t id);
   void HeadComplete(Stream* stream, bool end);
+  // Those of all streams, which may come and go while they are called.
+  std::vector<std::shared_ptr<StreamUser>> Users() const;
   void Closed(int32_t id);
   void RefuseHead(Stream* stream);
   // Charges `bytes` more to `stream` until it is closed. False if the limit has no room, or had

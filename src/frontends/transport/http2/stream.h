@@ -54,6 +54,9 @@ class StreamUser {
   virtual void OnSent() {}
   // Called now and then, for deadlines.
   virtual void OnSweep(TimePoint /*now*/) {}
+  // The server waits no longer, and closes the connection after this call: what is to be answered
+  // at all has to be answered inside it.
+  virtual void OnAbort() {}
   // The stream is over: everything is sent, or the client or the connection has ended it.
   // `complete`: the answer was sent completely.
   virtual void OnClosed(bool complete) = 0;
