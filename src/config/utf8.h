@@ -3,16 +3,11 @@
 #ifndef NEREID_CONFIG_UTF8_H_
 #define NEREID_CONFIG_UTF8_H_
 
-#include <absl/strings/string_view.h>
 #include <google/protobuf/message.h>
 
 #include <string>
 
 namespace nereid {
-
-// Whether `text` is well-formed according to RFC 3629: no overlong forms, no surrogates, nothing
-// above U+10FFFF.
-bool IsValidUtf8(absl::string_view text);
 
 // The name of a string field, at any depth, whose value is not UTF-8; empty if there is none.
 std::string FindFieldWithInvalidUtf8(const google::protobuf::Message& message);

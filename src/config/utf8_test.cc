@@ -7,22 +7,6 @@
 namespace nereid {
 namespace {
 
-TEST(Utf8Test, WellFormedTexts) {
-  for (const char* text : {"", "ascii", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x98\x80",
-                           "\xED\x9F\xBF", "\xF4\x8F\xBF\xBF"}) {
-    EXPECT_TRUE(IsValidUtf8(text)) << text;
-  }
-  EXPECT_TRUE(IsValidUtf8(absl::string_view("\0", 1)));
-}
-
-TEST(Utf8Test, IllFormedTexts) {
-  for (const char* text :
-       {"\x80", "a\xFF", "\xC3", "\xC3(", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80",
-        "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80", "\xE2\x82"}) {
-    EXPECT_FALSE(IsValidUtf8(text)) << text;
-  }
-}
-
 TEST(Utf8Test, FindsTheField) {
   inference::ModelConfig config;
   config.set_name("m");

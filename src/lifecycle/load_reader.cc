@@ -5,6 +5,9 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include "base/outside_text.h"
+#include "base/status_macros.h"
+
 namespace nereid {
 namespace {
 
@@ -35,9 +38,11 @@ absl::Status LoadReader::CheckName(const std::string& name) {
         "Model name cannot be empty. Please enter a valid name to deploy.");
   }
   if (stripped.size() != name.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "invalid model name '", name, "', model name must not begin or end with white space"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid model name '", EscapedText(name),
+                     "', model name must not begin or end with white space"));
   }
+  RETURN_IF_ERROR(CheckOutsideName("model name", name));
   if (name == "." || name == ".." || absl::StrContains(name, "/")) {
     return absl::InvalidArgumentError(absl::StrCat(
         "invalid model name '", name, "', model name must not contain path traversal characters"));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/outside_text.h"
 #include "lifecycle/testing/fake_repository.h"
 
 namespace nereid {
@@ -39,9 +40,19 @@ TEST_F(LoadReaderTest, NamesThatNoModelCanHave) {
   }
   for (const std::string name : {" m", "m ", "m\n"}) {
     EXPECT_EQ(LoadReader::CheckName(name),
-              absl::InvalidArgumentError("invalid model name '" + name +
+              absl::InvalidArgumentError("invalid model name '" + EscapedText(name) +
                                          "', model name must not begin or end with white space"));
   }
+  for (int c = 0; c < 0x80; ++c) {
+    if (c >= 0x20 && c != 0x7f) continue;
+    EXPECT_THAT(LoadReader::CheckName({'a', static_cast<char>(c), 'b'}).message(),
+                HasSubstr("b', model name must not contain control characters"))
+        << c;
+  }
+  EXPECT_THAT(LoadReader::CheckName("a\xff").message(),
+              HasSubstr("'a\\xff', model name must be UTF-8"));
+  EXPECT_FALSE(LoadReader::CheckName(std::string(256, 'a')).ok());
+  EXPECT_TRUE(LoadReader::CheckName(std::string(255, 'a')).ok());
   EXPECT_TRUE(LoadReader::CheckName("a model").ok());
 }
 

@@ -2,12 +2,14 @@
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <limits.h>
 
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/log.h"
+#include "base/outside_text.h"
 #include "base/status_macros.h"
 #include "lifecycle/load_reader.h"
 #include "repository/single_model.h"
@@ -71,6 +73,8 @@ std::set<ModelId> RepositoryList::Models() const {
 
 absl::Status RepositoryList::Register(const std::string& path,
                                       const std::map<std::string, std::string>& names) {
+  RETURN_IF_ERROR(CheckOutsideName("repository path", path, PATH_MAX));
+  for (const auto& [directory, name] : names) RETURN_IF_ERROR(LoadReader::CheckName(name));
   const auto stat = file_system_->Stat(path);
   if (!stat.ok() || !stat->is_directory) {
     return absl::InvalidArgumentError(

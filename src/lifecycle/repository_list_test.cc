@@ -62,6 +62,21 @@ TEST(RepositoryListTest, TheFolderOfOneModelStandsInForARepository) {
             absl::StatusCode::kInvalidArgument);
 }
 
+TEST(RepositoryListTest, PathsAndNamesThatCannotBe) {
+  FakeFileSystem files;
+  files.MakeDirectory("/more");
+  RepositoryList list(&files, {}, false);
+  EXPECT_EQ(list.Register(std::string("/more\0x", 7), {}),
+            absl::InvalidArgumentError("invalid repository path '/more\\x00x', repository path "
+                                       "must not contain control characters"));
+  for (const char* name : {"", "a/b", "..", "a\x01", "a\xff"}) {
+    EXPECT_EQ(list.Register("/more", {{"directory", name}}).code(),
+              absl::StatusCode::kInvalidArgument)
+        << name;
+  }
+  EXPECT_TRUE(list.Register("/more", {{"directory", "name"}}).ok());
+}
+
 TEST(RepositoryListTest, OfTwoNamesForModelsOneIsRefused) {
   FakeFileSystem files;
   files.MakeDirectory("/more");

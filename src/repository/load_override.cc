@@ -2,10 +2,12 @@
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <limits.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "base/outside_text.h"
 #include "base/status_macros.h"
 
 namespace nereid {
@@ -39,6 +41,7 @@ absl::Status Clash(const std::string& parameter) {
 
 // The path of a file parameter, without dots.
 absl::StatusOr<fs::path> RelativePath(const std::string& parameter) {
+  RETURN_IF_ERROR(CheckOutsideName("file parameter", parameter, PATH_MAX));
   const fs::path path = fs::path(parameter.substr(kFilePrefix.size())).lexically_normal();
   const bool inside = path.is_relative() && path.has_filename() && path.begin() != path.end() &&
                       *path.begin() != ".." && *path.begin() != ".";

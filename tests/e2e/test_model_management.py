@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import threading
@@ -99,18 +100,47 @@ def test_names_that_cannot_be(
     model_repository.add_identity("echo")
     server = server_factory(model_repository, EXPLICIT)
     padded = "model name must not begin or end with white space"
+    control = "model name must not contain control characters"
+    long = "model name must not have more than 255 bytes"
     for name, text in (
         ("%20", "Model name cannot be empty. Please enter a valid name to deploy."),
         ("%20echo", f"invalid model name ' echo', {padded}"),
-        ("echo%09", f"invalid model name 'echo\t', {padded}"),
+        ("echo%09", f"invalid model name 'echo\\x09', {padded}"),
+        ("echo%00x", f"invalid model name 'echo\\x00x', {control}"),
+        ("a%1b[31mRED", f"invalid model name 'a\\x1b[31mRED', {control}"),
+        ("a%7f", f"invalid model name 'a\\x7f', {control}"),
+        ("a%ff", "invalid model name 'a\\xff', model name must be UTF-8"),
+        ("a" * 256, f"invalid model name '{'a' * 100}...', {long}"),
     ):
         answer = raw_http.post(server.http_url, f"/v2/repository/models/{name}/load")
         assert (answer.status, answer.error()) == (400, text)
+        # Nor with files of its own.
+        config = {"parameters": {"config": '{"backend": "identity"}', "file:1/x": "eA=="}}
+        answer = raw_http.post_json(
+            server.http_url, f"/v2/repository/models/{name}/load", config
+        )
+        assert (answer.status, answer.error()) == (400, text)
+    assert set(index(server)) == {("echo", "")}
     answer = raw_http.post(server.http_url, "/v2/repository/models/nobody/load")
     assert answer.error() == (
         "failed to load 'nobody', failed to poll from model repository: no model 'nobody' in "
         f"'{model_repository.root}'"
     )
+
+
+def test_a_folder_whose_name_is_not_utf8(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """Clients can read what else the index says, over both protocols."""
+    model_repository.add_identity("echo")
+    folder = os.fsencode(model_repository.root) + b"/caf\xe9/1"
+    os.makedirs(folder)
+    server = server_factory(model_repository, EXPLICIT, "--load-model=echo")
+    seen = raw_http.post(server.http_url, "/v2/repository/index").json()
+    with grpc_client.InferenceServerClient(server.grpc_url) as client:
+        models = client.get_model_repository_index().models
+    assert {model.name for model in models} == {model["name"] for model in seen}
+    assert {model.name for model in models} == {"echo", "caf\ufffd"}
 
 
 def test_the_log_counts_loads(

@@ -238,6 +238,7 @@ auto Bind(Object* object, absl::Status (*method)(Object*, const Request&, Respon
     }
     Response response;
     absl::Status status = method(object, request, &response);
+    MakeUtf8(&response);
     reply(std::move(status), response.SerializeAsString());
   };
 }

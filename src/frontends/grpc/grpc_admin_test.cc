@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "frontends/grpc/reports_to_proto.h"
 #include "frontends/grpc/testing/loopback.h"
 #include "health.grpc.pb.h"
 #include "public/model_config.pb.h"
@@ -62,6 +65,27 @@ TEST_F(GrpcAdminTest, Health) {
   ASSERT_TRUE(
       Health::NewStub(loopback_->channel())->Check(&context, HealthCheckRequest(), &health).ok());
   EXPECT_EQ(health.status(), HealthCheckResponse::SERVING);
+}
+
+TEST(ReportsToProtoTest, AllStringsOfAnAnswerAreUtf8) {
+  const std::string bad = "caf\xe9", good = "caf\xef\xbf\xbd";
+  inference::RepositoryIndexResponse index;
+  ToProto(std::vector<IndexEntry>{{bad, 1, "READY", bad}, {"plain", 1, "READY", ""}}, &index);
+  MakeUtf8(&index);
+  EXPECT_EQ(index.models(0).name(), good);
+  EXPECT_EQ(index.models(0).reason(), good);
+  EXPECT_EQ(index.models(1).name(), "plain");
+
+  inference::SystemSharedMemoryStatusResponse memory;
+  ToProto(std::vector<SharedMemoryRegion>{{bad, bad, 0, 1}}, &memory);
+  MakeUtf8(&memory);
+  ASSERT_EQ(memory.regions().count(good), 1u);
+  EXPECT_EQ(memory.regions().at(good).key(), good);
+
+  inference::ServerMetadataResponse server;
+  server.add_extensions(bad);
+  MakeUtf8(&server);
+  EXPECT_EQ(server.extensions(0), good);
 }
 
 TEST_F(GrpcAdminTest, ModelReady) {

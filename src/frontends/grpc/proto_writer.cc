@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/outside_text.h"
 #include "base/status_macros.h"
 
 namespace nereid {
@@ -70,14 +71,18 @@ void AppendBytes(char tag, absl::string_view bytes, std::string* out) {
   out->append(bytes.data(), bytes.size());
 }
 
-// A field that is left out when it is empty, as the protocol's default.
+// A field that is left out when it is empty, as the protocol's default. Clients refuse an answer
+// with text that is not UTF-8; models and backends may make such text.
 void AppendText(char tag, absl::string_view text, std::string* out) {
-  if (!text.empty()) AppendBytes(tag, text, out);
+  std::string utf8;
+  if (!text.empty()) AppendBytes(tag, ToUtf8(text, &utf8), out);
 }
 size_t TextSize(absl::string_view text) { return text.empty() ? 0 : BytesSize(text); }
 
 void AppendOutput(absl::string_view name, DataType type, absl::Span<const int64_t> shape,
                   std::string* out) {
+  std::string utf8;
+  name = ToUtf8(name, &utf8);
   const absl::string_view type_name = DataTypeName(type);
   uint64_t dims = 0;
   for (const int64_t dim : shape) dims += VarintSize(static_cast<uint64_t>(dim));
@@ -93,7 +98,8 @@ void AppendOutput(absl::string_view name, DataType type, absl::Span<const int64_
 // An InferParameter's only field.
 void AppendValue(const ParameterValue& value, std::string* out) {
   if (const auto* text = std::get_if<std::string>(&value)) {
-    AppendBytes(kString, *text, out);
+    std::string utf8;
+    AppendBytes(kString, ToUtf8(*text, &utf8), out);
   } else if (const auto* number = std::get_if<int64_t>(&value)) {
     AppendTag(kInt64, static_cast<uint64_t>(*number), out);
   } else if (const auto* flag = std::get_if<bool>(&value)) {
@@ -108,7 +114,8 @@ void AppendValue(const ParameterValue& value, std::string* out) {
 }
 
 void AppendParameter(absl::string_view name, const ParameterValue& value, std::string* out) {
-  std::string field;
+  std::string utf8, field;
+  name = ToUtf8(name, &utf8);
   AppendValue(value, &field);
   AppendTag(kParameter, BytesSize(name) + BytesSize(field), out);
   AppendBytes(kKey, name, out);

@@ -108,6 +108,14 @@ TEST_F(ProtoWriterTest, Parameters) {
   ExpectWritten();
 }
 
+TEST_F(ProtoWriterTest, TextThatIsNoUtf8IsReplaced) {
+  Make({}, "request \xff");
+  expected_.set_id("request \xef\xbf\xbd");
+  response_->AddParameter({"text\xff", std::string("caf\xe9")});
+  (*expected_.mutable_parameters())["text\xef\xbf\xbd"].set_string_param("caf\xef\xbf\xbd");
+  ExpectWritten();
+}
+
 TEST_F(ProtoWriterTest, InAStream) {
   Make({DataType::kInt8}, std::string(300, 'i'));
   Add("OUTPUT0", DataType::kInt8, {300}, std::string(300, 'x'));

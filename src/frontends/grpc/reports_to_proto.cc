@@ -1,6 +1,14 @@
 #include "frontends/grpc/reports_to_proto.h"
 
 #include <absl/strings/str_cat.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/outside_text.h"
 
 namespace nereid {
 namespace {
@@ -62,7 +70,39 @@ void Fill(const ModelStatisticsReport& report, inference::ModelStatistics* messa
   }
 }
 
+// As MakeUtf8, for one field of `message`.
+void MakeFieldUtf8(const google::protobuf::FieldDescriptor* field,
+                   google::protobuf::Message* message) {
+  using google::protobuf::FieldDescriptor;
+  const google::protobuf::Reflection* const reflection = message->GetReflection();
+  const bool repeated = field->is_repeated();
+  const int count = repeated ? reflection->FieldSize(*message, field) : 1;
+  for (int i = 0; i < count; ++i) {
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      MakeUtf8(repeated ? reflection->MutableRepeatedMessage(message, field, i)
+                        : reflection->MutableMessage(message, field));
+    } else if (field->type() == FieldDescriptor::TYPE_STRING) {
+      std::string text = repeated ? reflection->GetRepeatedString(*message, field, i)
+                                  : reflection->GetString(*message, field);
+      if (IsValidUtf8(text)) continue;
+      std::string memory;
+      text = std::string(ToUtf8(text, &memory));
+      if (repeated) {
+        reflection->SetRepeatedString(message, field, i, std::move(text));
+      } else {
+        reflection->SetString(message, field, std::move(text));
+      }
+    }
+  }
+}
+
 }  // namespace
+
+void MakeUtf8(google::protobuf::Message* message) {
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  message->GetReflection()->ListFields(*message, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) MakeFieldUtf8(field, message);
+}
 
 void ToProto(const ServerMetadata& metadata, inference::ServerMetadataResponse* response) {
   response->set_name(metadata.name);

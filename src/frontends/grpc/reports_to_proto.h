@@ -3,6 +3,8 @@
 #ifndef NEREID_FRONTENDS_GRPC_REPORTS_TO_PROTO_H_
 #define NEREID_FRONTENDS_GRPC_REPORTS_TO_PROTO_H_
 
+#include <google/protobuf/message.h>
+
 #include <vector>
 
 #include "frontends/shared_memory/shared_memory_registry.h"
@@ -19,6 +21,10 @@ void ToProto(const std::vector<IndexEntry>& index, inference::RepositoryIndexRes
 
 void ToProto(const std::vector<SharedMemoryRegion>& regions,
              inference::SystemSharedMemoryStatusResponse* response);
+
+// Replaces in all strings of `message` what is not UTF-8, of which a client could not read a single
+// field of the answer: names and reasons may come from folders, backends and REST.
+void MakeUtf8(google::protobuf::Message* message);
 
 }  // namespace nereid
 

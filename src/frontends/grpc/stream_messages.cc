@@ -1,5 +1,8 @@
 #include "frontends/grpc/stream_messages.h"
 
+#include <string>
+
+#include "base/outside_text.h"
 #include "grpc_service.pb.h"
 
 namespace nereid {
@@ -15,6 +18,12 @@ void Name(const RequestNames& names, bool is_final, ModelInferResponse* response
   (*response->mutable_parameters())["triton_final_response"].set_bool_param(is_final);
 }
 
+// Errors are texts of backends, too.
+void SetError(absl::string_view error, ModelStreamInferResponse* message) {
+  std::string memory;
+  message->set_error_message(std::string(ToUtf8(error, &memory)));
+}
+
 OutMessage ToMessage(const ModelStreamInferResponse& message) {
   return OutMessage(message.SerializeAsString());
 }
@@ -23,14 +32,14 @@ OutMessage ToMessage(const ModelStreamInferResponse& message) {
 
 OutMessage MakeRefusal(absl::string_view error, absl::string_view id) {
   ModelStreamInferResponse message;
-  message.set_error_message(std::string(error));
+  SetError(error, &message);
   message.mutable_infer_response()->set_id(std::string(id));
   return ToMessage(message);
 }
 
 OutMessage MakeErrorResponse(absl::string_view error, const RequestNames& names, bool is_final) {
   ModelStreamInferResponse message;
-  message.set_error_message(std::string(error));
+  SetError(error, &message);
   Name(names, is_final, message.mutable_infer_response());
   return ToMessage(message);
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/outside_text.h"
 #include "base/status_macros.h"
 
 namespace nereid {
@@ -67,6 +68,8 @@ absl::Status SharedMemoryRegistry::Register(const SharedMemoryRegion& region) {
                                                    kMaxNameBytes, " bytes, not ",
                                                    region.name.size()));
   }
+  RETURN_IF_ERROR(CheckOutsideName("shared memory region", region.name, kMaxNameBytes));
+  RETURN_IF_ERROR(CheckOutsideName("shared memory key", region.key, kMaxNameBytes));
   RETURN_IF_ERROR(CheckKey(region));
   RETURN_IF_ERROR(CheckSum(region.name, region.offset, region.byte_size));
   if (SegmentOf(region.name) != nullptr) return TakenError(region.name);

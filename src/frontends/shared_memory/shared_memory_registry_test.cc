@@ -84,6 +84,16 @@ TEST_F(SharedMemoryRegistryTest, RegionsThatCannotBe) {
             absl::StatusCode::kInternal);
 }
 
+TEST_F(SharedMemoryRegistryTest, NamesAndKeysArePlainText) {
+  for (const std::string bad : {std::string("a\0b", 3), std::string("a\x1b[31m"),
+                                std::string("a\nb"), std::string("a\x7f"), std::string("a\xff")}) {
+    ExpectRefused({bad, segment_.key(), 0, 100}, "invalid shared memory region 'a\\x");
+    // A NUL would cut the key, and open another segment.
+    ExpectRefused({"r", segment_.key() + bad, 0, 100}, "invalid shared memory key '");
+  }
+  ExpectRefused({"r", std::string(1025, 'k'), 0, 100}, "invalid shared memory key 'kkk");
+}
+
 TEST_F(SharedMemoryRegistryTest, ANameIsTakenOnce) {
   ASSERT_TRUE(Register("r", 0, 10).ok());
   const absl::Status again = Register("r", 0, 10);

@@ -4,6 +4,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <limits.h>
 
 #include <chrono>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/json_writer.h"
 #include "base/log.h"
+#include "base/outside_text.h"
 #include "base/status_macros.h"
 #include "frontends/http/cloud/model_archive.h"
 #include "frontends/http/status_map.h"
@@ -19,6 +21,7 @@
 namespace nereid {
 namespace {
 
+constexpr size_t kMostNameBytesOfPlatform = 1024;
 constexpr int kConflict = 409;
 constexpr int kInsufficientStorage = 507;
 // The platform gives up after 360 s.
@@ -99,6 +102,9 @@ std::optional<std::string> SagemakerModels::FindTarget(const std::string& name) 
 
 void SagemakerModels::Load(const SagemakerLoad& load, const std::string& target,
                            HttpResponder responder) {
+  absl::Status named = CheckOutsideName("model name", load.name, kMostNameBytesOfPlatform);
+  if (named.ok()) named = CheckOutsideName("url", load.url, PATH_MAX);
+  if (!named.ok()) return responder.Complete(Refusal(named));
   if (auto refusal = Reserve(load, target)) return responder.Complete(*std::move(refusal));
   const absl::Status registered = Register(load, target);
   if (!registered.ok()) return responder.Complete(EndLoad(load.name, registered));
