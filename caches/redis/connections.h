@@ -40,6 +40,7 @@ class Connections {
   // Sends one command and waits for the answer. UNAVAILABLE if no connection is available or the
   // connection fails, INTERNAL with the server's text if it answers with an error.
   nereid_backend::Result<Reply> Run(const std::vector<std::string_view>& command);
+  const RedisOptions& options() const { return options_; }
 
  private:
   using Clock = std::chrono::steady_clock;

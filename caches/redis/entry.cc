@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "backends/sdk/boundary.h"
 #include "caches/redis/connections.h"
@@ -51,7 +53,10 @@ Error Insert(Connections* redis, const char* key, TRITONCACHE_CacheEntry* entry,
     NB_RETURN_IF_ERROR(nereid_cache::SetBuffer(entry, i, framed.buffers[i]));
   }
   NB_RETURN_IF_ERROR(TRITONCACHE_Copy(allocator, entry));
-  NB_ASSIGN_OR_RETURN(const Reply reply, redis->Run({"SET", key, framed.value, "NX"}));
+  std::vector<std::string_view> command = {"SET", key, framed.value, "NX"};
+  const std::string ttl = std::to_string(redis->options().ttl.count());
+  if (redis->options().ttl.count() > 0) command.insert(command.end(), {"EX", ttl});
+  NB_ASSIGN_OR_RETURN(const Reply reply, redis->Run(command));
   if (reply->type != REDIS_REPLY_NIL) return {};
   return Error(TRITONSERVER_ERROR_ALREADY_EXISTS, StrCat("key [", key, "] is in Redis"));
 }

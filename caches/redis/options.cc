@@ -37,7 +37,8 @@ Result<RedisOptions> ParseRedisOptions(const char* json,
       const Settings settings,
       Settings::Parse("redis", json,
                       {"host", "port", "user", "password", "db", "connect_timeout",
-                       "socket_timeout", "pool_size", "wait_timeout", "tls_enabled"}));
+                       "socket_timeout", "pool_size", "wait_timeout", "tls_enabled",
+                       "ttl_seconds"}));
   if (!settings.Has("host") || !settings.Has("port")) {
     return Error::InvalidArg(
         "Failed to initialize the redis cache: Must at a minimum specify 'host' and 'port'");
@@ -59,6 +60,7 @@ Result<RedisOptions> ParseRedisOptions(const char* json,
   NB_RETURN_IF_ERROR(ReadNumber(settings, "socket_timeout", 0, &options.socket_timeout));
   NB_RETURN_IF_ERROR(ReadNumber(settings, "pool_size", 1, &options.pool_size));
   NB_RETURN_IF_ERROR(ReadNumber(settings, "wait_timeout", 0, &options.wait_timeout));
+  NB_RETURN_IF_ERROR(ReadNumber(settings, "ttl_seconds", 0, &options.ttl));
   return options;
 }
 

@@ -1,5 +1,5 @@
-// RedisOptions: the settings of the Redis cache, under the names that the original's has. Plain
-// values.
+// RedisOptions: the settings of the Redis cache, under the names that the original's has, but for
+// `ttl_seconds`, which it has not. Plain values.
 #ifndef NEREID_CACHES_REDIS_OPTIONS_H_
 #define NEREID_CACHES_REDIS_OPTIONS_H_
 
@@ -25,6 +25,7 @@ struct RedisOptions {
   std::chrono::milliseconds socket_timeout{1000};
   size_t pool_size = 4;                         // connections open at a time, at least 1
   std::chrono::milliseconds wait_timeout{100};  // wait for a free connection
+  std::chrono::seconds ttl{0};                  // after which Redis forgets a response; zero: never
 };
 
 // From the JSON that the server passes. If user or password is missing, it is taken from the

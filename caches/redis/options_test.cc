@@ -30,9 +30,11 @@ TEST(RedisOptionsTest, DefaultsAndEverySetting) {
   EXPECT_EQ(least->socket_timeout, milliseconds(1000));
   EXPECT_EQ(least->pool_size, 4u);
   EXPECT_EQ(least->wait_timeout, milliseconds(100));
+  EXPECT_EQ(least->ttl, std::chrono::seconds(0));
   auto all = ParseRedisOptions(
       R"({"host":"h","port":1,"user":"u","password":"p","db":"3","connect_timeout":"0",
-          "socket_timeout":20,"pool_size":"9","wait_timeout":"5","tls_enabled":"false"})",
+          "socket_timeout":20,"pool_size":"9","wait_timeout":"5","tls_enabled":"false",
+          "ttl_seconds":"60"})",
       NoEnvironment);
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(all->user, "u");
@@ -42,6 +44,7 @@ TEST(RedisOptionsTest, DefaultsAndEverySetting) {
   EXPECT_EQ(all->socket_timeout, milliseconds(20));
   EXPECT_EQ(all->pool_size, 9u);
   EXPECT_EQ(all->wait_timeout, milliseconds(5));
+  EXPECT_EQ(all->ttl, std::chrono::seconds(60));
 }
 
 TEST(RedisOptionsTest, CredentialsOfTheEnvironmentGiveWayToSettings) {
@@ -66,6 +69,8 @@ TEST(RedisOptionsTest, WhatIsWrong) {
               HasSubstr("'pool_size' must be a number from 1 to 86400000, got '0'"));
   EXPECT_THAT(ErrorOf(R"({"host":"h","port":"1","socket_timeout":"soon"})"),
               HasSubstr("'socket_timeout' must be a number"));
+  EXPECT_THAT(ErrorOf(R"({"host":"h","port":"1","ttl_seconds":"-1"})"),
+              HasSubstr("'ttl_seconds' must be a number from 0"));
   EXPECT_THAT(ErrorOf(R"({"host":"h","port":"1","tls_enabled":"true"})"), HasSubstr("no TLS"));
   EXPECT_THAT(ErrorOf(R"({"host":"h","port":"1","passwd":"x"})"),
               HasSubstr("has no setting 'passwd'"));

@@ -433,6 +433,22 @@ def test_redis_is_shared_between_servers(
     await_statistics(second, "matrix", counts(hits=2, misses=0))
 
 
+@pytest.mark.parametrize("ttl", ["", "100"])
+def test_redis_forgets_after_a_time(
+    server_factory: ServerFactory,
+    model_repository: ModelRepository,
+    redis: RedisServer,
+    ttl: str,
+) -> None:
+    add_models(model_repository)
+    options = redis_options(redis, ttl_seconds=ttl) if ttl else redis_options(redis)
+    server = server_factory(model_repository, *options)
+    assert echo(server.http_url).status == 200
+    poll_until("the response in Redis", lambda: kept(redis) == 1)
+    left = int(redis.command(f"TTL {redis_keys(redis)[0]}").removeprefix(":"))
+    assert 0 < left <= 100 if ttl else left == -1  # it never ends
+
+
 def test_redis_that_goes_away_and_comes_back(
     server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
 ) -> None:
