@@ -35,7 +35,7 @@ void Executor::Join() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool Executor::TryRun(std::function<void()> job) {
+bool Executor::TryRun(absl::AnyInvocable<void()> job) {
   {
     MutexLock lock(&mu_);
     if (jobs_.size() >= queue_limit_) return false;
@@ -47,7 +47,7 @@ bool Executor::TryRun(std::function<void()> job) {
 
 void Executor::Work() {
   while (true) {
-    std::function<void()> job;
+    absl::AnyInvocable<void()> job;
     {
       MutexLock lock(&mu_);
       while (jobs_.empty() && !closed_) changed_.Wait(&mu_);

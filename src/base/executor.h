@@ -2,9 +2,10 @@
 #ifndef NEREID_BASE_EXECUTOR_H_
 #define NEREID_BASE_EXECUTOR_H_
 
+#include <absl/functional/any_invocable.h>
+
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,8 +25,8 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   // Queues `job`, which is then certain to run; an exception that it throws is logged. Returns
-  // false if the queue is full, and then the job does not run. Never blocks.
-  [[nodiscard]] bool TryRun(std::function<void()> job) ABSL_LOCKS_EXCLUDED(mu_);
+  // false if the queue is full, and then the job is destroyed without having run. Never blocks.
+  [[nodiscard]] bool TryRun(absl::AnyInvocable<void()> job) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   void Work() ABSL_LOCKS_EXCLUDED(mu_);
@@ -35,7 +36,7 @@ class Executor {
   const size_t queue_limit_;
   Mutex mu_;
   CondVar changed_;
-  std::deque<std::function<void()>> jobs_ ABSL_GUARDED_BY(mu_);
+  std::deque<absl::AnyInvocable<void()>> jobs_ ABSL_GUARDED_BY(mu_);
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<std::thread> threads_;  // last: uses all of the above
 };

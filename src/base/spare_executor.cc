@@ -36,12 +36,12 @@ bool SpareExecutor::AddWorker() {
   }
 }
 
-bool SpareExecutor::TryRun(std::function<void()> job) {
+bool SpareExecutor::Queue(absl::FunctionRef<AnyJob()> take) {
   bool all_busy = false;
   {
     MutexLock lock(&mu_);
     if (closed_ || jobs_.size() >= options_.queue_limit) return false;
-    jobs_.push_back(std::move(job));
+    jobs_.push_back(take());
     all_busy = running_ == static_cast<int>(workers_.size());
   }
   changed_.NotifyOne();
@@ -52,7 +52,7 @@ bool SpareExecutor::TryRun(std::function<void()> job) {
 void SpareExecutor::Work(Worker* self) {
   if (options_.background) BecomeBackgroundThread();
   while (true) {
-    std::function<void()> job;
+    AnyJob job;
     {
       MutexLock lock(&mu_);
       if (self->since.has_value()) {
@@ -113,7 +113,7 @@ void SpareExecutor::Watch() {
 }
 
 bool SpareExecutor::End(TimePoint deadline) {
-  std::deque<std::function<void()>> dropped;
+  std::deque<AnyJob> dropped;
   {
     MutexLock lock(&mu_);
     if (ended_) return true;

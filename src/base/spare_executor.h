@@ -4,13 +4,16 @@
 #ifndef NEREID_BASE_SPARE_EXECUTOR_H_
 #define NEREID_BASE_SPARE_EXECUTOR_H_
 
+#include <absl/functional/any_invocable.h>
+#include <absl/functional/function_ref.h>
+
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <list>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/export.h"
@@ -36,9 +39,13 @@ class NEREID_API SpareExecutor {
   SpareExecutor(const SpareExecutor&) = delete;
   SpareExecutor& operator=(const SpareExecutor&) = delete;
 
-  // Queues `job`. Returns false, and does not run it, if the queue is full or End was called. Never
-  // blocks.
-  [[nodiscard]] bool TryRun(std::function<void()> job) ABSL_LOCKS_EXCLUDED(mu_);
+  // Queues `job`, which is called once, without arguments. Returns false if the queue is full or
+  // End was called: the job is then left with the caller as it was, so that a caller that keeps the
+  // job's parts in a named object has them back. Never blocks.
+  template <typename Job>
+  [[nodiscard]] bool TryRun(Job&& job) ABSL_LOCKS_EXCLUDED(mu_) {
+    return Queue([&job] { return absl::AnyInvocable<void()>(std::forward<Job>(job)); });
+  }
 
   // Refuses new jobs and waits until all accepted jobs have run. Returns true once the threads are
   // gone. Returns false if `deadline` passes first: waiting jobs are then destroyed without being
@@ -46,6 +53,12 @@ class NEREID_API SpareExecutor {
   [[nodiscard]] bool End(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  using AnyJob = absl::AnyInvocable<void()>;
+
+  // Queues the job that `take` moves out of its caller's hands, and calls that only if there is
+  // room.
+  bool Queue(absl::FunctionRef<AnyJob()> take) ABSL_LOCKS_EXCLUDED(mu_);
+
   struct Worker {
     std::thread thread;
     std::optional<TimePoint> since;  // start of the running job
@@ -64,7 +77,7 @@ class NEREID_API SpareExecutor {
   CondVar changed_;  // a job was queued, or the end has begun
   CondVar watch_;    // jobs find no idle thread, or the end has begun
   CondVar idle_;     // a job has ended
-  std::deque<std::function<void()>> jobs_ ABSL_GUARDED_BY(mu_);
+  std::deque<AnyJob> jobs_ ABSL_GUARDED_BY(mu_);
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   int running_ ABSL_GUARDED_BY(mu_) = 0;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "base/sched_attributes.h"
 #include "base/testing/door.h"
@@ -62,6 +63,31 @@ TEST_F(SpareExecutorTest, RefusesWhatItsQueueCannotHold) {
   EXPECT_TRUE(executor.TryRun([] {}));
   EXPECT_FALSE(executor.TryRun([] {}));
   door_.Open();
+}
+
+// A job whose part can be moved, but not copied.
+struct Owner {
+  std::unique_ptr<int> part;
+  int* ran;
+  void operator()() { *ran += *part; }
+};
+
+TEST_F(SpareExecutorTest, ARefusedJobStaysWithItsCaller) {
+  int ran = 0;
+  {
+    SpareExecutor executor(Options(1, 1, 1));
+    ASSERT_TRUE(executor.TryRun([&] { door_.Pass(); }));
+    door_.AwaitWaiting(1);
+    Owner taken{std::make_unique<int>(5), &ran};
+    EXPECT_TRUE(executor.TryRun(std::move(taken)));
+    EXPECT_EQ(taken.part, nullptr);
+    Owner refused{std::make_unique<int>(7), &ran};
+    EXPECT_FALSE(executor.TryRun(std::move(refused)));
+    ASSERT_NE(refused.part, nullptr);
+    EXPECT_EQ(*refused.part, 7);
+    door_.Open();
+  }
+  EXPECT_EQ(ran, 5);
 }
 
 TEST_F(SpareExecutorTest, JobsThatHangGiveTheirPlacesAway) {

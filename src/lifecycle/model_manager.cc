@@ -133,19 +133,14 @@ void ModelManager::CheckAgain(std::vector<PlannedAction> skipped) {
 std::shared_ptr<PlanRun> ModelManager::Begin(ModelCatalogue::Claim claim, PreparedModels prepared) {
   const auto progress = std::make_shared<LoadProgress>(
       context_.clock, std::count_if(claim.actions.begin(), claim.actions.end(), IsLoad));
-  // Shared, because a function object must be copyable and marks are not. The thread that begins an
-  // action takes its mark.
-  struct Plan {
-    ModelCatalogue::Claim claim;
-    PreparedModels prepared;
-  };
   std::vector<PlannedAction> actions = claim.actions;
-  const auto plan = std::make_shared<Plan>(Plan{std::move(claim), std::move(prepared)});
-  return PlanRun::Begin(
-      std::move(actions), [this, plan, progress](size_t index, PlanRun::Ending ending) {
-        BeginAction(plan->claim.actions[index], plan->prepared, std::move(plan->claim.marks[index]),
-                    std::move(ending), progress);
-      });
+  // The thread that begins an action takes its mark.
+  return PlanRun::Begin(std::move(actions),
+                        [this, claim = std::move(claim), prepared = std::move(prepared), progress](
+                            size_t index, PlanRun::Ending ending) mutable {
+                          BeginAction(claim.actions[index], prepared,
+                                      std::move(claim.marks[index]), std::move(ending), progress);
+                        });
 }
 
 void ModelManager::BeginAction(const PlannedAction& action, const PreparedModels& prepared,

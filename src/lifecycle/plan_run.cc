@@ -27,7 +27,7 @@ void PlanRun::Ending::Tell(absl::Status status) noexcept {
 
 PlanRun::PlanRun(std::vector<PlannedAction> actions, Start start)
     : actions_(std::move(actions)),
-      start_(std::make_shared<const Start>(std::move(start))),
+      start_(std::make_shared<Start>(std::move(start))),
       results_(actions_.size()),
       left_(actions_.size()) {
   ready_.reserve(actions_.size());
@@ -49,7 +49,7 @@ std::shared_ptr<PlanRun> PlanRun::Begin(std::vector<PlannedAction> actions, Star
 
 void PlanRun::StartReady() noexcept {
   while (true) {
-    std::shared_ptr<const Start> start;
+    std::shared_ptr<Start> start;
     size_t index;
     {
       MutexLock lock(&mu_);
@@ -68,7 +68,7 @@ void PlanRun::StartReady() noexcept {
 }
 
 void PlanRun::OnDone(size_t index, absl::Status status) noexcept {
-  std::shared_ptr<const Start> finished;
+  std::shared_ptr<Start> finished;
   {
     MutexLock lock(&mu_);
     results_[index] = std::move(status);

@@ -3,10 +3,10 @@
 #ifndef NEREID_LIFECYCLE_PLAN_RUN_H_
 #define NEREID_LIFECYCLE_PLAN_RUN_H_
 
+#include <absl/functional/any_invocable.h>
 #include <absl/status/status.h>
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -35,7 +35,7 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
     size_t index_ = 0;
   };
   // Starts action `index` without waiting for its end. May throw.
-  using Start = std::function<void(size_t index, Ending ending)>;
+  using Start = absl::AnyInvocable<void(size_t index, Ending ending)>;
 
   // Begins the plan. `start` is called by this thread and by threads on which actions end. Throws
   // only before any action has begun.
@@ -56,7 +56,7 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
   const std::vector<PlannedAction> actions_;
   mutable Mutex mu_;
   CondVar ended_;
-  std::shared_ptr<const Start> start_ ABSL_GUARDED_BY(mu_);  // null when all actions have ended
+  std::shared_ptr<Start> start_ ABSL_GUARDED_BY(mu_);  // null when all actions have ended
   // Actions that can start now. Has room for all actions from the start, so it never allocates.
   std::vector<size_t> ready_ ABSL_GUARDED_BY(mu_);
   std::vector<size_t> waits_for_ ABSL_GUARDED_BY(mu_);  // per action: how many it still waits for

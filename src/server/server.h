@@ -3,6 +3,7 @@
 #ifndef NEREID_SERVER_SERVER_H_
 #define NEREID_SERVER_SERVER_H_
 
+#include <absl/functional/any_invocable.h>
 #include <absl/status/statusor.h>
 #include <absl/strings/string_view.h>
 
@@ -145,7 +146,7 @@ class NEREID_API Server {
   absl::Status UnloadModel(absl::string_view name, bool with_members = false);
   // Runs LoadModel or UnloadModel on a separate thread. Passes the result to `done`, on that thread
   // or on the calling one. Never blocks. UNAVAILABLE if too many such calls are under way.
-  using ControlDone = std::function<void(absl::Status)>;
+  using ControlDone = absl::AnyInvocable<void(absl::Status)>;
   void LoadModelAsync(std::string name, std::vector<LoadParameter> parameters, ControlDone done);
   void UnloadModelAsync(std::string name, bool with_members, ControlDone done);
   // Adds or removes a repository. UNIMPLEMENTED unless kExplicit. `names`: models whose name
@@ -176,7 +177,7 @@ class NEREID_API Server {
   // Loads the response cache, if one is configured.
   absl::Status LoadCache();
   // Runs `change` on a separate thread and passes its result to `done`.
-  void RunControl(std::function<absl::Status()> change, const ControlDone& done);
+  void RunControl(std::function<absl::Status()> change, ControlDone done);
   // Applies the options that concern all instances.
   absl::Status SetUpInstances(LoadContext* context);
   void StartPolling();

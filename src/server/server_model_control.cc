@@ -3,6 +3,8 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "base/background_thread.h"
@@ -47,26 +49,28 @@ absl::Status Server::UnloadModel(absl::string_view name, bool with_members) {
   return models_->Unload(std::string(name), with_members);
 }
 
-void Server::RunControl(std::function<absl::Status()> change, const ControlDone& done) {
-  std::function<void()> job = [change = std::move(change), done] {
+void Server::RunControl(std::function<absl::Status()> change, ControlDone done) {
+  // Shared with the job, because a refusal is told here.
+  const auto tell = std::make_shared<ControlDone>(std::move(done));
+  std::function<void()> job = [change = std::move(change), tell] {
     BecomeBackgroundThread();
-    done(Attempt(change));
+    (*tell)(Attempt(change));
   };
   bool too_many = false;
-  if (!parts_->control.TryRun(&job, &too_many)) done(Refused(too_many, Parts::kControlRequests));
+  if (!parts_->control.TryRun(&job, &too_many)) (*tell)(Refused(too_many, Parts::kControlRequests));
 }
 
 void Server::LoadModelAsync(std::string name, std::vector<LoadParameter> parameters,
                             ControlDone done) {
   RunControl([this, name = std::move(name),
               parameters = std::move(parameters)] { return LoadModel(name, parameters); },
-             done);
+             std::move(done));
 }
 
 void Server::UnloadModelAsync(std::string name, bool with_members, ControlDone done) {
   RunControl(
       [this, name = std::move(name), with_members] { return UnloadModel(name, with_members); },
-      done);
+      std::move(done));
 }
 
 absl::Status Server::RegisterRepository(absl::string_view path,

@@ -119,19 +119,19 @@ absl::StatusOr<LoadParameter> ToLoadParameter(const std::string& name,
 }
 
 absl::Status LoadModel(Server* server, const inference::RepositoryModelLoadRequest& request,
-                       const Server::ControlDone& done) {
+                       Server::ControlDone done) {
   RETURN_IF_ERROR(CheckNoRepository(request.repository_name()));
   std::vector<LoadParameter> parameters;
   for (const auto& [name, value] : request.parameters()) {
     ASSIGN_OR_RETURN(LoadParameter parameter, ToLoadParameter(name, value));
     parameters.push_back(std::move(parameter));
   }
-  server->LoadModelAsync(request.model_name(), std::move(parameters), done);
+  server->LoadModelAsync(request.model_name(), std::move(parameters), std::move(done));
   return absl::OkStatus();
 }
 
 absl::Status UnloadModel(Server* server, const inference::RepositoryModelUnloadRequest& request,
-                         const Server::ControlDone& done) {
+                         Server::ControlDone done) {
   RETURN_IF_ERROR(CheckNoRepository(request.repository_name()));
   bool with_members = false;
   if (const auto it = request.parameters().find("unload_dependents");
@@ -142,7 +142,7 @@ absl::Status UnloadModel(Server* server, const inference::RepositoryModelUnloadR
     }
     with_members = it->second.bool_param();
   }
-  server->UnloadModelAsync(request.model_name(), with_members, done);
+  server->UnloadModelAsync(request.model_name(), with_members, std::move(done));
   return absl::OkStatus();
 }
 
@@ -247,7 +247,7 @@ auto Bind(Object* object, absl::Status (*method)(Object*, const Request&, Respon
 // that it returns is the result.
 template <typename Request>
 auto BindControl(Server* server,
-                 absl::Status (*method)(Server*, const Request&, const Server::ControlDone&)) {
+                 absl::Status (*method)(Server*, const Request&, Server::ControlDone)) {
   return [server, method](absl::string_view bytes, const AdminService::Reply& reply) {
     Request request;
     if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {

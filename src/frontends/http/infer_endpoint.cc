@@ -111,19 +111,24 @@ void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> 
 
 bool InferEndpoint::ReadElsewhere(std::unique_ptr<HttpRequest>* request,
                                   const std::shared_ptr<HttpInference>& inference) {
-  // Shared, because a function object must be copyable.
-  const auto job = std::make_shared<std::unique_ptr<HttpRequest>>(std::move(*request));
-  const bool taken = compression_->TryRun([this, job, inference] {
-    absl::Status read = Read(**job, inference.get());
-    if (read.ok() && inference->cancelled()) {
-      read = absl::CancelledError("the request was cancelled");
+  struct Job {
+    InferEndpoint* endpoint;
+    std::unique_ptr<HttpRequest> request;
+    std::shared_ptr<HttpInference> inference;
+    void operator()() {
+      absl::Status read = endpoint->Read(*request, inference.get());
+      if (read.ok() && inference->cancelled()) {
+        read = absl::CancelledError("the request was cancelled");
+      }
+      request.reset();
+      endpoint->IssueOrRefuse(read, std::move(inference), /*turn=*/nullptr);
     }
-    job->reset();
-    IssueOrRefuse(read, inference, /*turn=*/nullptr);
-  });
-  // If the queue is full, this thread reads the body itself, which slows its clients down.
-  if (!taken) *request = std::move(*job);
-  return taken;
+  };
+  Job job{this, std::move(*request), inference};
+  if (compression_->TryRun(std::move(job))) return true;
+  // The queue is full: this thread reads the body itself, which slows its clients down.
+  *request = std::move(job.request);
+  return false;
 }
 
 void InferEndpoint::HandleCompressed(std::unique_ptr<Compressed> compressed, InlineTurn* turn) {
@@ -144,10 +149,10 @@ void InferEndpoint::HandleCompressed(std::unique_ptr<Compressed> compressed, Inl
 
 void InferEndpoint::DecompressElsewhere(std::unique_ptr<Compressed> compressed) {
   const std::shared_ptr<HttpInference> inference = compressed->inference;
-  // Shared, because a function object must be copyable.
-  const auto job = std::make_shared<std::unique_ptr<Compressed>>(std::move(compressed));
-  if (compression_->TryRun([this, job] { Continue(std::move(*job)); })) return;
-  job->reset();
+  const bool taken = compression_->TryRun([this, job = std::move(compressed)]() mutable {
+    Continue(std::move(job));
+  });
+  if (taken) return;
   inference->Refuse(absl::UnavailableError(
       "too many large compressed request bodies at a time: try again later"));
 }

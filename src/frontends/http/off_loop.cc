@@ -1,6 +1,5 @@
 #include "frontends/http/off_loop.h"
 
-#include <memory>
 #include <utility>
 
 #include "frontends/http/status_map.h"
@@ -18,11 +17,11 @@ void AnswerOffLoop(SpareExecutor* executor, HttpResponder responder,
   struct Job {
     HttpResponder responder;
     absl::AnyInvocable<void(HttpResponder)> answer;
+    void operator()() { answer(std::move(responder)); }
   };
-  // Shared, because a function object must be copyable.
-  const auto job = std::make_shared<Job>(Job{std::move(responder), std::move(answer)});
-  if (executor->TryRun([job] { job->answer(std::move(job->responder)); })) return;
-  job->responder.Complete(StatusResponse(
+  Job job{std::move(responder), std::move(answer)};
+  if (executor->TryRun(std::move(job))) return;
+  job.responder.Complete(StatusResponse(
       absl::UnavailableError("too many administration requests at a time: try again later")));
 }
 

@@ -1,5 +1,4 @@
 // Routes about the model repository: its index, and loading and unloading.
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -19,22 +18,23 @@ HttpResponse RepositoryIndexResponse(const HttpEndpoints& endpoints, const HttpC
   return index.ok() ? JsonResponse(ToJson(*index)) : StatusResponse(index.status());
 }
 
-void LoadModel(Server* server, const HttpCall& call, const Server::ControlDone& done) {
+void LoadModel(Server* server, const HttpCall& call, Server::ControlDone done) {
   absl::StatusOr<std::vector<LoadParameter>> parameters =
       ReadLoadRequest(call.request->body_text());
   if (!parameters.ok()) return done(parameters.status());
-  server->LoadModelAsync(call.names.model.Decoded(), *std::move(parameters), done);
+  server->LoadModelAsync(call.names.model.Decoded(), *std::move(parameters),
+                         std::move(done));
 }
 
-void UnloadModel(Server* server, const HttpCall& call, const Server::ControlDone& done) {
+void UnloadModel(Server* server, const HttpCall& call, Server::ControlDone done) {
   const absl::StatusOr<bool> with_members = ReadUnloadRequest(call.request->body_text());
   if (!with_members.ok()) return done(with_members.status());
-  server->UnloadModelAsync(call.names.model.Decoded(), *with_members, done);
+  server->UnloadModelAsync(call.names.model.Decoded(), *with_members, std::move(done));
 }
 
 // The body is read on an administration thread; `start` does the rest on a separate thread, on
 // which `done` answers.
-template <void (*start)(Server* server, const HttpCall& call, const Server::ControlDone& done)>
+template <void (*start)(Server* server, const HttpCall& call, Server::ControlDone done)>
 void ControlModel(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
   AnswerOffLoop(endpoints->admin, std::move(responder),
                 [server = endpoints->server, call = std::move(call)](HttpResponder later) {
@@ -42,10 +42,8 @@ void ControlModel(HttpEndpoints* endpoints, HttpCall call, HttpResponder respond
                     return later.Complete(StatusResponse(absl::UnimplementedError(
                         "'repository_name' specification is not supported")));
                   }
-                  // Shared, because a function object must be copyable.
-                  const auto answer = std::make_shared<HttpResponder>(std::move(later));
-                  start(server, call, [answer](const absl::Status& status) {
-                    answer->Complete(status.ok() ? HttpResponse() : StatusResponse(status));
+                  start(server, call, [answer = std::move(later)](absl::Status status) mutable {
+                    answer.Complete(status.ok() ? HttpResponse() : StatusResponse(status));
                   });
                 });
 }

@@ -64,15 +64,15 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
   if (cache_->answers_at_once()) {
     return LookUp(request) == Found::kHit ? absl::OkStatus() : inner().Enqueue(request);
   }
-  // Shared, because a function object must be copyable and a pass is not.
-  const auto inside = std::make_shared<Gate::Pass>(looking_up_.Enter());
-  if (!*inside) return EnqueueClosed(request);  // closed since the check above
+  Gate::Pass inside = looking_up_.Enter();
+  if (!inside) return EnqueueClosed(request);  // closed since the check above
   InlineTurn* const turn = r.TakeInlineTurn();  // the job may run after the turn has ended
   absl::Cleanup give_back = [&] { r.set_inline_turn(turn); };
   // The job holds the model, which owns this object: the request may be gone before the job ends.
-  const bool taken = executor_->TryRun([this, raw = &r, model = r.model(), inside] {
+  const bool taken = executor_->TryRun([this, raw = &r, model = r.model(),
+                                        inside = std::move(inside)]() mutable {
     LookUpAndEnqueue(RequestPtr(raw));
-    *inside = Gate::Pass();  // before the job releases the model, which owns the gate
+    inside = Gate::Pass();  // before the job releases the model, which owns the gate
   });
   if (taken) {
     std::move(give_back).Cancel();
@@ -80,7 +80,6 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
     return absl::OkStatus();
   }
   // The cache does not keep up with the look-ups: computing is faster than waiting for it.
-  *inside = Gate::Pass();
   std::move(give_back).Invoke();
   return inner().Enqueue(request);
 }

@@ -109,13 +109,11 @@ void SagemakerModels::Load(const SagemakerLoad& load, const std::string& target,
   const absl::Status registered = Register(load, target);
   if (!registered.ok()) return responder.Complete(EndLoad(load.name, registered));
   LOG_INFO << "loading model '" << target << "' for SageMaker";
-  // Shared, because a function object must be copyable.
-  const auto answer = std::make_shared<HttpResponder>(std::move(responder));
-  server_->LoadModelAsync(
-      target, {},
-      [self = shared_from_this(), answer, name = load.name](const absl::Status& status) {
-        answer->Complete(self->EndLoad(name, status));
-      });
+  server_->LoadModelAsync(target, {},
+                          [self = shared_from_this(), answer = std::move(responder),
+                           name = load.name](const absl::Status& status) mutable {
+                            answer.Complete(self->EndLoad(name, status));
+                          });
 }
 
 std::optional<HttpResponse> SagemakerModels::Reserve(const SagemakerLoad& load,
@@ -178,13 +176,12 @@ void SagemakerModels::Unload(const std::string& name, HttpResponder responder) {
   }
   if (target.empty()) return responder.Complete(NoSuchModel());
   LOG_INFO << "unloading model '" << target << "' for SageMaker";
-  const auto answer = std::make_shared<HttpResponder>(std::move(responder));
-  server_->UnloadModelAsync(
-      target, /*with_members=*/true,
-      [self = shared_from_this(), answer, name, target](const absl::Status& status) {
-        if (status.ok()) self->AwaitUnloaded(target);
-        answer->Complete(self->EndUnload(name, status));
-      });
+  server_->UnloadModelAsync(target, /*with_members=*/true,
+                            [self = shared_from_this(), answer = std::move(responder), name,
+                             target](const absl::Status& status) mutable {
+                              if (status.ok()) self->AwaitUnloaded(target);
+                              answer.Complete(self->EndUnload(name, status));
+                            });
 }
 
 HttpResponse SagemakerModels::EndUnload(const std::string& name, const absl::Status& unloaded) {
