@@ -1,12 +1,12 @@
 #include "api/json_members.h"
 
 #include "base/status_macros.h"
-#include "frontends/codec/json_parse.h"
 
 namespace nereid {
 namespace {
 
 constexpr int kMostDepth = 16;
+constexpr uint64_t kMostJsonBytes = 64 << 20;
 
 template <class Value, class As>
 void ReadAs(const JsonValue& from, const char* name, As as, Value* to) {
@@ -54,8 +54,8 @@ void ReadEach(const JsonValue& from, const char* name,
   for (const JsonValue& element : array->GetArray()) read(element);
 }
 
-absl::Status ParseAnswer(absl::string_view json, const char* member, rapidjson::Document* tree) {
-  RETURN_IF_ERROR(ParseJson(json, kMostDepth, tree));
+absl::Status ParseAnswer(absl::string_view json, const char* member, JsonTree* tree) {
+  RETURN_IF_ERROR(ParseJson(json, kMostDepth, ParseBudget::UpTo(kMostJsonBytes), tree));
   if (FindMember(*tree, member) == nullptr) {
     return absl::InvalidArgumentError("the answer is not one of /v2/nereid");
   }
@@ -63,8 +63,8 @@ absl::Status ParseAnswer(absl::string_view json, const char* member, rapidjson::
 }
 
 std::string ReadError(absl::string_view json) {
-  rapidjson::Document tree;
-  if (!ParseJson(json, kMostDepth, &tree).ok()) return "";
+  JsonTree tree;
+  if (!ParseJson(json, kMostDepth, ParseBudget::UpTo(kMostJsonBytes), &tree).ok()) return "";
   std::string error;
   ReadMember(tree, "error", &error);
   return error;

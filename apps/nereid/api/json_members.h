@@ -12,6 +12,7 @@
 #include <string>
 
 #include "frontends/codec/json_access.h"
+#include "frontends/codec/json_parse.h"
 
 namespace nereid {
 
@@ -27,7 +28,7 @@ void ReadEach(const JsonValue& from, const char* name,
               const std::function<void(const JsonValue&)>& read);
 
 // INVALID_ARGUMENT if `json` is no answer of /v2/nereid that has this member.
-absl::Status ParseAnswer(absl::string_view json, const char* member, rapidjson::Document* tree);
+absl::Status ParseAnswer(absl::string_view json, const char* member, JsonTree* tree);
 // The sentence of an answer that is an error; empty if it is none.
 std::string ReadError(absl::string_view json);
 // Texts of servers go to a terminal: without control characters.

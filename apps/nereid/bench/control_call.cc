@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{30};
 constexpr int kMostDepth = 100;
+constexpr uint64_t kMostTextBytes = 1 << 20;
 
 absl::Status Silent() {
   return absl::DeadlineExceededError(
@@ -31,8 +32,9 @@ absl::Status Silent() {
 
 std::string PlainError(absl::string_view text) {
   const size_t json = text.find(": {");
-  rapidjson::Document tree;
-  if (json != absl::string_view::npos && ParseJson(text.substr(json + 2), kMostDepth, &tree).ok()) {
+  JsonTree tree;
+  if (json != absl::string_view::npos &&
+      ParseJson(text.substr(json + 2), kMostDepth, ParseBudget::UpTo(kMostTextBytes), &tree).ok()) {
     const JsonValue* const error = FindMember(tree, "error");
     if (error != nullptr && error->IsString()) {
       return OnOneLine(absl::StrCat(text.substr(0, json), ": ", error->GetString()));

@@ -142,8 +142,8 @@ absl::StatusOr<DataTensor> ReadTensor(const TensorDescription& tensor, const Jso
 
 absl::StatusOr<std::vector<DataEntry>> ParseDataFile(absl::string_view json,
                                                      const ModelDescription& model) {
-  rapidjson::Document tree;
-  RETURN_IF_ERROR(ParseJson(json, kMostDepth, &tree));
+  JsonTree tree;
+  RETURN_IF_ERROR(ParseJson(json, kMostDepth, ParseBudget::UpTo(kMostTensorBytes), &tree));
   const JsonValue* const data = FindMember(tree, "data");
   if (data == nullptr || !data->IsArray() || data->Empty() || data->Size() > kMostEntries) {
     return absl::InvalidArgumentError(absl::StrCat("it has to be {\"data\": [...]} with 1 to ",

@@ -10,9 +10,11 @@ namespace nereid::bench {
 namespace {
 
 constexpr int kMostDepth = 100;
+constexpr uint64_t kMostDescriptionBytes = 64 << 20;
 
-absl::Status Parse(absl::string_view json, absl::string_view what, rapidjson::Document* tree) {
-  if (ParseJson(json, kMostDepth, tree).ok() && tree->IsObject()) return absl::OkStatus();
+absl::Status Parse(absl::string_view json, absl::string_view what, JsonTree* tree) {
+  const ParseBudget budget = ParseBudget::UpTo(kMostDescriptionBytes);
+  if (ParseJson(json, kMostDepth, budget, tree).ok() && tree->IsObject()) return absl::OkStatus();
   return absl::DataLossError(
       absl::StrCat("the server's answer about ", what, " is no JSON object"));
 }
@@ -63,7 +65,7 @@ ModelCounts::Duration DurationOf(const JsonValue& statistics, const char* name) 
 }  // namespace
 
 absl::StatusOr<ModelDescription> MetadataFromJson(absl::string_view json) {
-  rapidjson::Document tree;
+  JsonTree tree;
   RETURN_IF_ERROR(Parse(json, "the model", &tree));
   ModelDescription model;
   model.name = Text(tree, "name");
@@ -73,7 +75,7 @@ absl::StatusOr<ModelDescription> MetadataFromJson(absl::string_view json) {
 }
 
 absl::Status AddConfigFromJson(absl::string_view json, ModelDescription* model) {
-  rapidjson::Document tree;
+  JsonTree tree;
   RETURN_IF_ERROR(Parse(json, "the model's configuration", &tree));
   model->max_batch_size = static_cast<int64_t>(Count(tree, "max_batch_size"));
   const JsonValue* const policy = FindMember(tree, "model_transaction_policy");
@@ -87,7 +89,7 @@ absl::Status AddConfigFromJson(absl::string_view json, ModelDescription* model) 
 }
 
 absl::StatusOr<ModelCounts> CountsFromJson(absl::string_view json) {
-  rapidjson::Document tree;
+  JsonTree tree;
   RETURN_IF_ERROR(Parse(json, "statistics", &tree));
   ModelCounts counts;
   ForEachObject(tree, "model_stats", [&](const JsonValue& model) {

@@ -59,7 +59,7 @@ ShownRequest RequestOf(const JsonValue& from, bool steps) {
 }  // namespace
 
 absl::StatusOr<std::vector<ShownRequest>> ReadRequests(absl::string_view json) {
-  rapidjson::Document tree;
+  JsonTree tree;
   RETURN_IF_ERROR(ParseAnswer(json, "requests", &tree));
   std::vector<ShownRequest> requests;
   ReadEach(tree, "requests",
@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<ShownRequest>> ReadRequests(absl::string_view json) {
 }
 
 absl::StatusOr<ShownTimeline> ReadTimeline(absl::string_view json) {
-  rapidjson::Document tree;
+  JsonTree tree;
   RETURN_IF_ERROR(ParseAnswer(json, "executions", &tree));
   ShownTimeline timeline;
   ReadMember(tree, "model", &timeline.model);

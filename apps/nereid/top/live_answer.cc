@@ -48,7 +48,7 @@ LiveModelAnswer ModelOf(const JsonValue& from) {
 }  // namespace
 
 absl::StatusOr<LiveAnswer> ReadLive(absl::string_view json) {
-  rapidjson::Document tree;
+  JsonTree tree;
   RETURN_IF_ERROR(ParseAnswer(json, "server", &tree));
   LiveAnswer answer;
   ReadMember(tree, "now_ns", &answer.now_ns);

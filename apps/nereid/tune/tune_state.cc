@@ -257,7 +257,7 @@ std::string TuneStateJson(const TuneState& state) {
 }
 
 absl::StatusOr<TuneState> ParseTuneState(const std::string& json) {
-  rapidjson::Document tree;
+  JsonTree tree;
   int64_t version = 0;
   if (ParseAnswer(json, kFirstMember, &tree).ok()) ReadMember(tree, kFirstMember, &version);
   if (version != kVersion) {

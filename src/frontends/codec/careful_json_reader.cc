@@ -256,8 +256,8 @@ absl::Status CarefulReader::ReadRoot(const JsonValue& root) {
 
 absl::Status ReadJsonCarefully(absl::string_view json, const RequestLimits& limits,
                                RequestBuffers* buffers, V2Document* document) {
-  rapidjson::Document tree;
-  RETURN_IF_ERROR(ParseJson(json, limits.max_json_depth, &tree));
+  JsonTree tree;
+  RETURN_IF_ERROR(ParseJson(json, limits.max_json_depth, buffers->parse_budget(), &tree));
   return CarefulReader(limits.max_input_size, buffers, document).ReadRoot(tree);
 }
 

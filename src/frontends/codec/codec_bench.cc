@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "frontends/codec/codec_testing.h"
+#include "frontends/codec/generate_request_reader.h"
 #include "frontends/codec/v2_request_reader.h"
 #include "frontends/codec/v2_response_writer.h"
 
@@ -15,6 +16,7 @@ namespace nereid {
 namespace {
 
 using codec_testing::MakeModel;
+using codec_testing::MakeModelWithInputs;
 using codec_testing::PaddedBytes;
 
 // A request of `count` FP32 values as JSON; with `binary`, only the JSON part of a request whose
@@ -63,6 +65,32 @@ BENCHMARK(BM_ReadBinary)->Arg(16)->Arg(1 << 20);
 
 void BM_ReadJson(benchmark::State& state) { Read(state, RequestJson(state.range(0), false), 0); }
 BENCHMARK(BM_ReadJson)->Arg(16)->Arg(1000)->Arg(100'000);
+
+// A generate body of `count` values: by the reader of ReadGenerateRequest's choice (the fast one),
+// and by the careful one, which reads what the fast one does not.
+template <absl::Status (*read)(absl::string_view, const RequestLimits&, InferRequest*,
+                               RequestBuffers*)>
+void BM_ReadGenerate(benchmark::State& state) {
+  std::string json = R"({"id":"1","INPUT0":[0.37)";
+  for (int64_t i = 1; i < state.range(0); ++i) {
+    json += "," + std::to_string(static_cast<double>(i) * 0.37);
+  }
+  const PaddedBytes body(json + "]}");
+  const auto model = MakeModelWithInputs({{"INPUT0", DataType::kFp32, {kVariableDim}}});
+  RequestBuffers buffers;
+  for (auto _ : state) {
+    InferRequest request(model, -1);
+    buffers.Clear();
+    const absl::Status status = read(body.view(), RequestLimits(), &request, &buffers);
+    if (!status.ok()) {
+      state.SkipWithError(status.ToString().c_str());
+      return;
+    }
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(body.size()));
+}
+BENCHMARK(BM_ReadGenerate<ReadGenerateRequest>)->Arg(16)->Arg(1000)->Arg(3'000'000);
+BENCHMARK(BM_ReadGenerate<ReadGenerateCarefully>)->Arg(16)->Arg(1000)->Arg(3'000'000);
 
 void BM_Write(benchmark::State& state) {
   const int64_t count = state.range(0);

@@ -1,15 +1,11 @@
 #include "frontends/codec/fast_json_reader.h"
 
-#include <simdjson.h>
-
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "frontends/codec/fast_tensor.h"
 
 namespace nereid {
 namespace {
@@ -63,13 +59,6 @@ class Seen {
   uint32_t bits_ = 0;
 };
 
-bool ReadString(ondemand::value value, std::string* out, size_t limit = kMaxNameBytes) {
-  std::string_view text;
-  if (value.get_string().get(text) || text.size() > limit) return false;
-  out->assign(text.data(), text.size());
-  return true;
-}
-
 // Unknown members: scalars are checked and skipped. Containers are left to the careful reader, as
 // are keys with escapes, because keys are compared in their raw form.
 bool SkipUnknown(ondemand::raw_json_string key, ondemand::value value) {
@@ -114,21 +103,6 @@ bool ReadDataType(ondemand::value value, DataType* type) {
   return true;
 }
 
-bool ReadParameterValue(ondemand::value value, ParameterValue* out) {
-  ondemand::json_type type;
-  if (value.type().get(type)) return false;
-  if (type == ondemand::json_type::string) {
-    return ReadString(value, &out->emplace<std::string>(), kMaxParameterBytes);
-  }
-  if (type == ondemand::json_type::boolean) {
-    return value.get_bool().get(out->emplace<bool>()) == simdjson::SUCCESS;
-  }
-  // Not get_number(): in simdjson 3.0.1 it returns 0 for fractions of more than 19 digits.
-  if (type != ondemand::json_type::number) return false;
-  if (!value.get_int64().get(out->emplace<int64_t>())) return true;
-  return ReadDoubleFast(value, &out->emplace<double>());
-}
-
 bool FastReader::ReadParameter(ondemand::field field) {
   std::string_view key;
   if (field.unescaped_key().get(key)) return false;
@@ -142,7 +116,7 @@ bool FastReader::ReadParameter(ondemand::field field) {
         return true;
       }
       std::string text;
-      if (!ReadString(value, &text)) return false;
+      if (!ReadStringFast(value, &text)) return false;
       d.correlation_id = CorrelationId(std::move(text));
       return true;
     }
@@ -162,7 +136,7 @@ bool FastReader::ReadParameter(ondemand::field field) {
   if (key.size() > kMaxNameBytes) return false;
   if (View(key).substr(0, kRefusedKeyPrefix.size()) == kRefusedKeyPrefix) return false;
   Parameter parameter{std::string(key), {}};
-  if (!ReadParameterValue(value, &parameter.value)) return false;
+  if (!ReadParameterFast(value, &parameter.value)) return false;
   d.parameters.push_back(std::move(parameter));
   return true;
 }
@@ -224,7 +198,7 @@ bool FastReader::ReadInput(ondemand::object object, RequestBuffers* buffers, V2I
     const ondemand::value value = field.value();
     bool ok;
     if (key == "name") {
-      ok = seen.First(kName) && ReadString(value, &input.name);
+      ok = seen.First(kName) && ReadStringFast(value, &input.name);
     } else if (key == "datatype") {
       ok = seen.First(kType) && ReadDataType(value, &input.data_type);
     } else if (key == "shape") {
@@ -308,7 +282,7 @@ bool FastReader::ReadOutput(ondemand::object object, OutputFormats::Named* out) 
     const ondemand::raw_json_string key = field.key();
     bool ok;
     if (key == "name") {
-      ok = seen.First(kName) && ReadString(field.value(), &output.name);
+      ok = seen.First(kName) && ReadStringFast(field.value(), &output.name);
     } else if (key == "parameters") {
       ok = seen.First(kParameters) && ReadOutputParameters(field.value(), &output.format);
     } else {
@@ -347,7 +321,7 @@ bool FastReader::ReadRoot(ondemand::object root) {
     } else if (key == "outputs") {
       ok = seen.First(kOutputs) && ReadOutputs(value);
     } else if (key == "id") {
-      ok = seen.First(kId) && ReadString(value, &document_->id);
+      ok = seen.First(kId) && ReadStringFast(value, &document_->id);
     } else if (key == "parameters") {
       ok = seen.First(kParameters) && ReadParameters(value);
     } else {
@@ -360,26 +334,53 @@ bool FastReader::ReadRoot(ondemand::object root) {
 
 }  // namespace
 
-bool ReadJsonFast(absl::string_view json, const RequestLimits& limits, RequestBuffers* buffers,
-                  V2Document* document) {
+bool ReadStringFast(ondemand::value value, std::string* out, size_t limit) {
+  std::string_view text;
+  if (value.get_string().get(text) || text.size() > limit) return false;
+  out->assign(text.data(), text.size());
+  return true;
+}
+
+bool ReadParameterFast(ondemand::value value, ParameterValue* out) {
+  ondemand::json_type type;
+  if (value.type().get(type)) return false;
+  if (type == ondemand::json_type::string) {
+    return ReadStringFast(value, &out->emplace<std::string>(), kMaxParameterBytes);
+  }
+  if (type == ondemand::json_type::boolean) {
+    return value.get_bool().get(out->emplace<bool>()) == simdjson::SUCCESS;
+  }
+  // Not get_number(): in simdjson 3.0.1 it returns 0 for fractions of more than 19 digits.
+  if (type != ondemand::json_type::number) return false;
+  if (!value.get_int64().get(out->emplace<int64_t>())) return true;
+  return ReadDoubleFast(value, &out->emplace<double>());
+}
+
+bool ReadObjectFast(absl::string_view json, absl::FunctionRef<bool(ondemand::object root)> read) {
   thread_local ondemand::parser parser;
   // Grown by doubling, so that texts of slowly growing size do not allocate each time.
   if (parser.capacity() < json.size() && json.size() <= kKeptParserCapacity &&
       parser.allocate(std::bit_ceil(json.size()))) {
     return false;
   }
-  // The last bound is the number of elements: each takes at least a digit and a separator.
-  const TensorBounds bounds{limits.max_input_size, limits.max_json_depth, json.size() / 2 + 1};
-  bool read = false;
+  bool done = false;
   {
     ondemand::document text;
     ondemand::object root;
-    read = !parser.iterate(json.data(), json.size(), json.size() + kJsonPadding).get(text) &&
-           !text.get_object().get(root) && FastReader(bounds, buffers, document).ReadRoot(root) &&
+    done = !parser.iterate(json.data(), json.size(), json.size() + kJsonPadding).get(text) &&
+           !text.get_object().get(root) && read(root) &&
            text.current_location().error() == simdjson::OUT_OF_BOUNDS;
   }
   if (parser.capacity() > kKeptParserCapacity) parser = ondemand::parser();
-  return read;
+  return done;
+}
+
+bool ReadJsonFast(absl::string_view json, const RequestLimits& limits, RequestBuffers* buffers,
+                  V2Document* document) {
+  const TensorBounds bounds = BoundsFor(json, limits);
+  return ReadObjectFast(json, [&](ondemand::object root) {
+    return FastReader(bounds, buffers, document).ReadRoot(root);
+  });
 }
 
 }  // namespace nereid

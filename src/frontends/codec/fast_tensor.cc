@@ -97,8 +97,29 @@ bool FlattenStrings(ondemand::array array, int levels_left, uint64_t max_bytes,
 }
 
 template <typename Json>
-bool ReadNumbers(ondemand::array array, const TensorBounds& bounds, RequestBuffers* buffers,
-                 V2Input* input) {
+bool FillNumbers(ondemand::array array, const TensorBounds& bounds, Place<Json>* place) {
+  return Flatten<Json>(array, bounds.max_depth, place);
+}
+
+template <typename Json>
+bool FillNumbers(ondemand::value element, const TensorBounds& /*bounds*/, Place<Json>* place) {
+  return place->next != place->end && ReadScalar<Json>(element, place->next++);
+}
+
+bool FillStrings(ondemand::array array, const TensorBounds& bounds, std::string* tensor) {
+  return FlattenStrings(array, bounds.max_depth, bounds.max_bytes, tensor);
+}
+
+bool FillStrings(ondemand::value element, const TensorBounds& bounds, std::string* tensor) {
+  std::string_view text;
+  if (element.get_string().get(text)) return false;
+  AppendBytesElement(absl::string_view(text.data(), text.size()), tensor);
+  return tensor->size() <= bounds.max_bytes;
+}
+
+// `Data` is an array, or the value of a single element.
+template <typename Json, typename Data>
+bool ReadNumbers(Data data, const TensorBounds& bounds, RequestBuffers* buffers, V2Input* input) {
   using Element = typename Place<Json>::Element;
   const std::optional<int64_t> count = ElementCount(input->shape);
   if (!count || static_cast<uint64_t>(*count) > bounds.max_elements) return false;
@@ -108,20 +129,55 @@ bool ReadNumbers(ondemand::array array, const TensorBounds& bounds, RequestBuffe
   if (bytes == nullptr) return false;
   auto* first = reinterpret_cast<Element*>(bytes);
   Place<Json> place{first, first + *count};
-  if (!Flatten<Json>(array, bounds.max_depth, &place) || place.next != place.end) return false;
+  if (!FillNumbers<Json>(data, bounds, &place) || place.next != place.end) return false;
   input->bytes = bytes;
   input->byte_size = byte_size;
   return true;
 }
 
-bool ReadStrings(ondemand::array array, const TensorBounds& bounds, RequestBuffers* buffers,
-                 V2Input* input) {
+template <typename Data>
+bool ReadStrings(Data data, const TensorBounds& bounds, RequestBuffers* buffers, V2Input* input) {
   if (!ElementCount(input->shape)) return false;
   std::string tensor;
-  if (!FlattenStrings(array, bounds.max_depth, bounds.max_bytes, &tensor)) return false;
+  if (!FillStrings(data, bounds, &tensor)) return false;
   input->byte_size = tensor.size();
   input->bytes = buffers->Adopt(std::move(tensor));
   return input->bytes != nullptr;
+}
+
+template <typename Data>
+bool ReadData(Data data, const TensorBounds& bounds, RequestBuffers* buffers, V2Input* input) {
+  switch (input->data_type) {
+    case DataType::kBool:
+      return ReadNumbers<JsonBool>(data, bounds, buffers, input);
+    case DataType::kUint8:
+      return ReadNumbers<uint8_t>(data, bounds, buffers, input);
+    case DataType::kUint16:
+      return ReadNumbers<uint16_t>(data, bounds, buffers, input);
+    case DataType::kUint32:
+      return ReadNumbers<uint32_t>(data, bounds, buffers, input);
+    case DataType::kUint64:
+      return ReadNumbers<uint64_t>(data, bounds, buffers, input);
+    case DataType::kInt8:
+      return ReadNumbers<int8_t>(data, bounds, buffers, input);
+    case DataType::kInt16:
+      return ReadNumbers<int16_t>(data, bounds, buffers, input);
+    case DataType::kInt32:
+      return ReadNumbers<int32_t>(data, bounds, buffers, input);
+    case DataType::kInt64:
+      return ReadNumbers<int64_t>(data, bounds, buffers, input);
+    case DataType::kFp32:
+      return ReadNumbers<float>(data, bounds, buffers, input);
+    case DataType::kFp64:
+      return ReadNumbers<double>(data, bounds, buffers, input);
+    case DataType::kBytes:
+      return ReadStrings(data, bounds, buffers, input);
+    case DataType::kFp16:
+    case DataType::kBf16:
+    case DataType::kInvalid:
+      return false;
+  }
+  return false;
 }
 
 }  // namespace
@@ -129,38 +185,12 @@ bool ReadStrings(ondemand::array array, const TensorBounds& bounds, RequestBuffe
 bool ReadTensorFast(ondemand::value data, const TensorBounds& bounds, RequestBuffers* buffers,
                     V2Input* input) {
   ondemand::array array;
-  if (data.get_array().get(array)) return false;
-  switch (input->data_type) {
-    case DataType::kBool:
-      return ReadNumbers<JsonBool>(array, bounds, buffers, input);
-    case DataType::kUint8:
-      return ReadNumbers<uint8_t>(array, bounds, buffers, input);
-    case DataType::kUint16:
-      return ReadNumbers<uint16_t>(array, bounds, buffers, input);
-    case DataType::kUint32:
-      return ReadNumbers<uint32_t>(array, bounds, buffers, input);
-    case DataType::kUint64:
-      return ReadNumbers<uint64_t>(array, bounds, buffers, input);
-    case DataType::kInt8:
-      return ReadNumbers<int8_t>(array, bounds, buffers, input);
-    case DataType::kInt16:
-      return ReadNumbers<int16_t>(array, bounds, buffers, input);
-    case DataType::kInt32:
-      return ReadNumbers<int32_t>(array, bounds, buffers, input);
-    case DataType::kInt64:
-      return ReadNumbers<int64_t>(array, bounds, buffers, input);
-    case DataType::kFp32:
-      return ReadNumbers<float>(array, bounds, buffers, input);
-    case DataType::kFp64:
-      return ReadNumbers<double>(array, bounds, buffers, input);
-    case DataType::kBytes:
-      return ReadStrings(array, bounds, buffers, input);
-    case DataType::kFp16:
-    case DataType::kBf16:
-    case DataType::kInvalid:
-      return false;
-  }
-  return false;
+  return !data.get_array().get(array) && ReadData(array, bounds, buffers, input);
+}
+
+bool ReadElementFast(ondemand::value element, const TensorBounds& bounds, RequestBuffers* buffers,
+                     V2Input* input) {
+  return ReadData(element, bounds, buffers, input);
 }
 
 }  // namespace nereid

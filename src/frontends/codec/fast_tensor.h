@@ -27,6 +27,9 @@ bool ReadDoubleFast(simdjson::ondemand::value& value, double* out);
 // floats overflow to infinity, as in the original. False means that the careful reader must decide.
 bool ReadTensorFast(simdjson::ondemand::value data, const TensorBounds& bounds,
                     RequestBuffers* buffers, V2Input* input);
+// The same for a tensor of one element that is not in an array.
+bool ReadElementFast(simdjson::ondemand::value element, const TensorBounds& bounds,
+                     RequestBuffers* buffers, V2Input* input);
 
 }  // namespace nereid
 

@@ -9,6 +9,7 @@
 
 #include "frontends/codec/request_buffers.h"
 #include "frontends/codec/request_limits.h"
+#include "frontends/codec/v2_document.h"
 #include "infer/infer_request.h"
 
 namespace nereid {
@@ -18,8 +19,21 @@ namespace nereid {
 //
 // The member `parameters` is an object whose members are read like those of the body itself. `id`
 // is the id of the request, and also an input or a parameter.
+//
+// REQUIRES: `json` is followed by kJsonPadding readable bytes, unless it is empty.
 absl::Status ReadGenerateRequest(absl::string_view json, const RequestLimits& limits,
                                  InferRequest* request, RequestBuffers* buffers);
+
+// ---- Its two readers, which have to agree on every body.
+
+// Reads the usual body in one pass into `document` and `buffers`, both initially empty: its id,
+// parameters and inputs. False if this reader cannot decide (a mistake, or anything unusual, such
+// as an input that is there twice); the content of both is then unspecified.
+bool ReadGenerateFast(absl::string_view json, const RequestLimits& limits,
+                      const CompiledModel& model, RequestBuffers* buffers, V2Document* document);
+// Reads any body, and says what is wrong with it.
+absl::Status ReadGenerateCarefully(absl::string_view json, const RequestLimits& limits,
+                                   InferRequest* request, RequestBuffers* buffers);
 
 }  // namespace nereid
 

@@ -1,10 +1,12 @@
 // Reads arbitrary bytes as the body of a generate request for models with inputs of all kinds.
-// Every resulting tensor must be within memory and have the number of bytes of its shape.
+// Every resulting tensor must be within memory and have the number of bytes of its shape, and what
+// the fast reader reads the careful one must read in the same way.
 #include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "frontends/codec/codec_testing.h"
+#include "frontends/codec/generate_readers_testing.h"
 #include "frontends/codec/generate_request_reader.h"
 
 namespace {
@@ -41,13 +43,15 @@ void Check(const nereid::InferRequest& request) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::shared_ptr<nereid::ServingModel> models[] = {MakeModel(0), MakeModel(4)};
-  // A copy with nothing after it, so that reading too far is detected.
-  const std::string json(reinterpret_cast<const char*>(data), size);
+  // A copy with nothing after the padding, so that reading too far is detected.
+  const nereid::codec_testing::PaddedBytes json({reinterpret_cast<const char*>(data), size});
   for (const auto& model : models) {
     nereid::InferRequest request(model, -1);
     nereid::RequestBuffers buffers;
     const nereid::RequestLimits limits{/*max_input_size=*/1 << 20};
-    if (nereid::ReadGenerateRequest(json, limits, &request, &buffers).ok()) Check(request);
+    if (nereid::ReadGenerateRequest(json.view(), limits, &request, &buffers).ok()) Check(request);
+    const nereid::codec_testing::BothGenerateReaders both(json.view(), limits, model);
+    if (!both.Difference().empty()) std::abort();
   }
   return 0;
 }

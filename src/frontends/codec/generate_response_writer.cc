@@ -57,6 +57,16 @@ void Sort(Members* members) {
 
 }  // namespace
 
+size_t EstimateGenerateSize(const InferResponse& response) {
+  size_t size =
+      96 + response.id().size() + response.model_name().size() + 64 * response.parameters().size();
+  for (const ResponseOutput& output : response.outputs()) {
+    size += 8 + output.name().size() +
+            EstimateJsonTensorSize(output.data_type(), output.buffer().byte_size);
+  }
+  return size;
+}
+
 absl::Status AppendGenerateResponse(const InferResponse& response, std::string* out) {
   const std::string version = absl::StrCat(response.model_version());
   Members members;

@@ -5,11 +5,16 @@
 
 #include <absl/status/status.h>
 
+#include <cstddef>
 #include <string>
 
 #include "infer/response.h"
 
 namespace nereid {
+
+// Estimate of the size of the text; its memory is charged before it is written. REQUIRES:
+// response.status().ok()
+size_t EstimateGenerateSize(const InferResponse& response);
 
 // Appends the object with its keys in alphabetical order. A tensor of one element is written as a
 // scalar, any other as a flat array. Errors of AppendJsonOutput; the appended text is then

@@ -2,11 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "base/testing/repeats.h"
 #include "frontends/codec/codec_testing.h"
+#include "frontends/codec/generate_readers_testing.h"
 #include "frontends/codec/generate_request_reader.h"
 #include "frontends/codec/generate_response_writer.h"
 
@@ -15,6 +21,8 @@ namespace {
 
 using codec_testing::MakeModel;
 using codec_testing::MakeModelWithInputs;
+using codec_testing::BothGenerateReaders;
+using codec_testing::PaddedBytes;
 using codec_testing::TestInput;
 using std::string_literals::operator""s;
 
@@ -24,7 +32,8 @@ class GenerateReaderTest : public ::testing::Test {
                     int32_t max_batch_size = 0, RequestLimits limits = {}) {
     request_ = std::make_unique<InferRequest>(MakeModelWithInputs(inputs, max_batch_size), -1);
     buffers_.Clear();
-    return ReadGenerateRequest(json, limits, request_.get(), &buffers_);
+    const PaddedBytes padded(json);
+    return ReadGenerateRequest(padded.view(), limits, request_.get(), &buffers_);
   }
   absl::Status Read(const std::string& json) {
     return Read({{"X", DataType::kInt32, {kVariableDim}}, {"T", DataType::kBytes, {1}}}, json);
@@ -142,6 +151,157 @@ TEST_F(GenerateReaderTest, Limits) {
                 "Use --http-max-input-size to increase the limit."));
   EXPECT_EQ(Read({}, "{\"a\":" + std::string(200, '[') + std::string(200, ']') + "}"),
             absl::InvalidArgumentError("JSON nesting depth exceeds maximum allowed limit (100)"));
+}
+
+TEST_F(GenerateReaderTest, MemoryIsChargedBeforeItIsTaken) {
+  std::string json = R"({"X":[0)";
+  for (int i = 1; i < 100'000; ++i) json += ",7";
+  json += "]}";
+  Budget budget("bytes", 2'400'000);
+  buffers_.ChargeTo(&budget, 0);
+  ASSERT_EQ(Read(json), absl::OkStatus()) << "six times the text for the index, and the tensor";
+  EXPECT_GE(budget.used(), 400'000u);
+  EXPECT_LT(budget.used(), 401'000u) << "the index is gone";
+  // A tree of it would be too much.
+  json.insert(json.size() - 1, R"(,"T":"\xff")");
+  EXPECT_EQ(Read(json).code(), absl::StatusCode::kUnavailable);
+  buffers_.Clear();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+// ---- The two readers agree.
+
+std::shared_ptr<ServingModel> ModelOfAllTypes(int32_t max_batch_size) {
+  return MakeModelWithInputs({{"A", DataType::kInt32, {-1}},
+                              {"B", DataType::kFp32, {2, -1}},
+                              {"C", DataType::kBytes, {1}},
+                              {"D", DataType::kBool, {-1, -1}},
+                              {"E", DataType::kUint8, {2, 2}},
+                              {"F", DataType::kFp16, {-1}},
+                              {"G", DataType::kUint64, {-1}},
+                              {"H", DataType::kFp64, {-1}},
+                              {"I", DataType::kBytes, {-1}}},
+                             max_batch_size);
+}
+
+// Random bodies, most of which are valid for that model.
+class BodyMaker {
+ public:
+  std::string Body() { return Object(/*nested=*/false); }
+  size_t Below(size_t bound) { return random_() % bound; }
+
+ private:
+  std::string Object(bool nested) {
+    std::string text = "{";
+    for (size_t i = 0, members = Below(6); i < members; ++i) {
+      text += (i > 0 ? std::string(",") + (Below(5) == 0 ? "\n " : "") : "") + Member(nested);
+    }
+    return text + "}";
+  }
+
+  std::string Member(bool nested) {
+    switch (Below(14)) {
+      case 0:
+        return "\"A\":" + List(Below(6), {"0", "-7", "2147483648", "99"});
+      case 1:
+        return "\"B\":" + List(2 * Below(4), {"1.5", "-2", "1e39", "0.1000000000000000055511"});
+      case 2:
+        return "\"C\":" + Scalar({"\"x\"", "\"\\u00e9\\n\"", "[\"y\"]"});
+      case 3:
+        return "\"D\":" + List(Below(5), {"true", "false"});
+      case 4:
+        return "\"E\":" + List(4, {"0", "255", "256"});
+      case 5:
+        return "\"G\":" + Scalar({"18446744073709551615", "[1,[2],3]", "[[1,2]]", "-1"});
+      case 6:
+        return "\"H\":" + List(1 + Below(3), {"0.25", "1e308", "-3"});
+      case 7:
+        return "\"I\":" + List(Below(4), {"\"\"", "\"abc\"", "\"\\ud83d\\ude00\""});
+      case 8:
+        return "\"id\":" + Scalar({"\"7\"", "\"\"", "\"7\"", "7"});
+      case 9:
+        return nested ? "\"parameters\":1" : "\"parameters\":" + Object(/*nested=*/true);
+      case 10:
+        return "\"p\":" + Scalar({"1", "-1", "9223372036854775808", "1.0", "1e2"});
+      case 11:
+        return "\"q\\u0031\":" + Scalar({"true", "\"text\"", "false"});
+      case 12:
+        return "\"\\u0041\":" + Scalar({"1", "[1]"});
+      default:
+        return "\"r\":" + Scalar({"\"\"", "0", "null", "[]"});
+    }
+  }
+
+  std::string Scalar(std::vector<std::string> some) { return some[Below(some.size())]; }
+
+  std::string List(size_t count, std::vector<std::string> some) {
+    if (count == 1 && Below(2) == 0) return Scalar(std::move(some));
+    std::string text = "[";
+    for (size_t i = 0; i < count; ++i) text += (i > 0 ? "," : "") + some[Below(some.size())];
+    return text + "]";
+  }
+
+  std::mt19937_64 random_{7};
+};
+
+class GenerateReadersTest : public ::testing::Test {
+ protected:
+  // Counts what each reader does with `body`.
+  void Compare(absl::string_view body) {
+    const PaddedBytes json(body);
+    for (const auto& model : models_) {
+      const BothGenerateReaders both(json.view(), RequestLimits{1 << 20}, model);
+      ASSERT_EQ(both.Difference(), "") << body;
+      fast_ += both.fast_read() ? 1 : 0;
+      careful_ += both.careful_status().ok() ? 1 : 0;
+      ++all_;
+    }
+  }
+
+  const std::shared_ptr<ServingModel> models_[2] = {ModelOfAllTypes(0), ModelOfAllTypes(4)};
+  int fast_ = 0, careful_ = 0, all_ = 0;
+};
+
+TEST_F(GenerateReadersTest, AgreeOnRandomBodies) {
+  BodyMaker maker;
+  for (int i = 0; i < Repeats(20'000); ++i) ASSERT_NO_FATAL_FAILURE(Compare(maker.Body()));
+  EXPECT_GT(careful_, all_ / 4) << "most are valid";
+  EXPECT_GT(fast_, careful_ * 9 / 10) << "and most of these are read fast";
+  EXPECT_LT(careful_, all_) << "but some are not";
+}
+
+TEST_F(GenerateReadersTest, AgreeOnDamagedBodies) {
+  static constexpr char kBytes[] = "{}[]\",:0123456789-+.eEtfn \\ABDid\xff\x01";
+  BodyMaker maker;
+  for (int i = 0; i < Repeats(20'000); ++i) {
+    std::string body = maker.Body();
+    for (size_t edits = 1 + maker.Below(3); edits > 0 && !body.empty(); --edits) {
+      const size_t at = maker.Below(body.size());
+      const char byte = kBytes[maker.Below(sizeof(kBytes) - 1)];
+      switch (maker.Below(3)) {
+        case 0:
+          body[at] = byte;
+          break;
+        case 1:
+          body.erase(at, 1 + maker.Below(3));
+          break;
+        default:
+          body.insert(at, 1, byte);
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(Compare(body));
+  }
+  EXPECT_GT(fast_, Repeats(1'000));
+}
+
+TEST_F(GenerateReadersTest, AgreeOnWhatTheFuzzerFound) {
+  const std::filesystem::path corpus(NEREID_FUZZ_CORPUS);
+  for (const auto& entry : std::filesystem::directory_iterator(corpus)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string body{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    ASSERT_NO_FATAL_FAILURE(Compare(body));
+  }
+  EXPECT_GT(fast_, 0);
 }
 
 class GenerateWriterTest : public ::testing::Test {

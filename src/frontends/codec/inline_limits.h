@@ -17,7 +17,8 @@ inline constexpr uint64_t kMostInlinePlainBytes = 256 << 10;
 // Output of another thread between two checks whether the client still waits: some milliseconds of
 // work.
 inline constexpr uint64_t kPlainBytesPerStep = 1 << 20;
-// An answer whose estimated size is larger than this is compressed on another thread.
+// An answer whose estimated size is larger than this is written and compressed on another thread;
+// tensors that are sent in binary and uncompressed do not count.
 inline constexpr uint64_t kMostInlineAnswerBytes = 64 << 10;
 
 // If a plain body has more JSON than this, another thread reads the JSON: a hundred thousand inputs

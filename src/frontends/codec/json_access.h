@@ -8,11 +8,36 @@
 #include <absl/strings/string_view.h>
 #include <rapidjson/document.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 
 namespace nereid {
 
-using JsonValue = rapidjson::Value;
+// Memory for rapidjson, which does not look whether it got any: want of memory is the exception of
+// the standard library here, and ParseJson (json_parse.h) makes it an error.
+class JsonMemory {
+ public:
+  static constexpr bool kNeedFree = true;
+  void* Malloc(size_t size) { return size == 0 ? nullptr : Checked(std::malloc(size)); }
+  void* Realloc(void* block, size_t /*old_size*/, size_t size) {
+    if (size > 0) return Checked(std::realloc(block, size));
+    std::free(block);
+    return nullptr;
+  }
+  static void Free(void* block) { std::free(block); }
+
+ private:
+  static void* Checked(void* block) {
+    if (block == nullptr) throw std::bad_alloc();
+    return block;
+  }
+};
+
+using JsonAllocator = rapidjson::MemoryPoolAllocator<JsonMemory>;
+using JsonValue = rapidjson::GenericValue<rapidjson::UTF8<>, JsonAllocator>;
+using JsonDocument = rapidjson::GenericDocument<rapidjson::UTF8<>, JsonAllocator, JsonMemory>;
 
 // The first member with that name; null if there is none or if `object` is not an object.
 const JsonValue* FindMember(const JsonValue& object, const char* name);

@@ -1,5 +1,6 @@
 #include "frontends/codec/json_parse.h"
 
+#include <absl/status/statusor.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <rapidjson/encodedstream.h>
@@ -11,6 +12,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <new>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "frontends/codec/v2_document.h"
@@ -18,34 +21,48 @@
 namespace nereid {
 namespace {
 
-// Refuses deep nesting, with which a small hostile text could cost much memory and stack.
-absl::Status CheckNesting(absl::string_view json, int max_depth) {
+// The memory that the tree of a text takes at most. Refuses deep nesting, with which a small
+// hostile text could cost much stack.
+absl::StatusOr<uint64_t> MeasureTree(absl::string_view json, int max_depth) {
   int depth = 0;
-  bool in_string = false;
+  uint64_t values = 1;
+  uint64_t string_bytes = 0;
   for (size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > max_depth + kEnvelopeNesting) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("JSON nesting depth exceeds maximum allowed limit (", max_depth, ")"));
+    switch (json[i]) {
+      case '"': {
+        const size_t start = i++;
+        while (i < json.size() && json[i] != '"') i += json[i] == '\\' ? 2 : 1;
+        string_bytes += i - start;
+        break;
       }
-    } else if (c == ']' || c == '}') {
-      --depth;
+      case '[':
+      case '{':
+        ++values;
+        if (++depth > max_depth + kEnvelopeNesting) {
+          return absl::InvalidArgumentError(
+              absl::StrCat("JSON nesting depth exceeds maximum allowed limit (", max_depth, ")"));
+        }
+        break;
+      case ']':
+      case '}':
+        --depth;
+        break;
+      case ',':
+      case ':':
+        ++values;
+        break;
+      default:
+        break;
     }
   }
-  return absl::OkStatus();
+  return values * kTreeCostPerValue + string_bytes * kTreeCostPerStringByte;
 }
 
 // Builds the tree, but converts the numbers itself: rapidjson's conversion is either inexact or,
 // for some exponents, reads beyond a table of its own.
 class TreeBuilder {
  public:
-  explicit TreeBuilder(rapidjson::Document* tree) : tree_(tree) {}
+  explicit TreeBuilder(JsonDocument* tree) : tree_(tree) {}
 
   bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
     const absl::string_view number(text, length);
@@ -90,21 +107,20 @@ class TreeBuilder {
     return tree_->Double(negative ? -infinity : infinity);
   }
 
-  rapidjson::Document* const tree_;
+  JsonDocument* const tree_;
 };
 
-}  // namespace
+using Reader = rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, JsonMemory>;
 
-absl::Status ParseJson(absl::string_view json, int max_depth, rapidjson::Document* tree) {
-  RETURN_IF_ERROR(CheckNesting(json, max_depth));
+absl::Status BuildTree(absl::string_view json, JsonDocument* tree) {
   constexpr unsigned kFlags = rapidjson::kParseNanAndInfFlag | rapidjson::kParseIterativeFlag |
                               rapidjson::kParseNumbersAsStringsFlag;
   rapidjson::ParseResult result;
-  auto parse = [&](rapidjson::Document& document) {
+  auto parse = [&](JsonDocument& document) {
     rapidjson::MemoryStream bytes(json.data(), json.size());
     rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> text(bytes);
     TreeBuilder builder(&document);
-    rapidjson::Reader reader;
+    Reader reader;
     result = reader.Parse<kFlags>(text, builder);
     return !result.IsError();
   };
@@ -115,9 +131,25 @@ absl::Status ParseJson(absl::string_view json, int max_depth, rapidjson::Documen
       " at ", result.Offset()));
 }
 
-std::string JsonText(const rapidjson::Value& tree) {
-  rapidjson::StringBuffer text;
-  rapidjson::Writer<rapidjson::StringBuffer> writer(text);
+}  // namespace
+
+absl::Status ParseJson(absl::string_view json, int max_depth, const ParseBudget& budget,
+                       JsonTree* tree) {
+  ASSIGN_OR_RETURN(const uint64_t cost, MeasureTree(json, max_depth));
+  ASSIGN_OR_RETURN(BudgetUnits units, budget.Take(json.size(), cost));
+  try {
+    tree->Reset(std::move(units));
+    return BuildTree(json, tree);
+  } catch (const std::bad_alloc&) {
+    return absl::UnavailableError(
+        absl::StrCat("out of memory for reading a JSON text of ", json.size(), " bytes"));
+  }
+}
+
+std::string JsonText(const JsonValue& tree) {
+  using Text = rapidjson::GenericStringBuffer<rapidjson::UTF8<>, JsonMemory>;
+  Text text;
+  rapidjson::Writer<Text, rapidjson::UTF8<>, rapidjson::UTF8<>, JsonMemory> writer(text);
   tree.Accept(writer);
   return {text.GetString(), text.GetSize()};
 }

@@ -1,7 +1,6 @@
 #include "frontends/codec/log_settings.h"
 
 #include <absl/strings/str_cat.h>
-#include <rapidjson/document.h>
 
 #include <algorithm>
 #include <limits>
@@ -48,9 +47,9 @@ absl::Status SetLogFormat(LogFormat format) {
   return Log::Change([format](LogSettings* settings) { settings->format = format; });
 }
 
-absl::Status ApplyLogSettings(absl::string_view json) {
-  rapidjson::Document root;
-  RETURN_IF_ERROR(ParseJson(json, RequestLimits{}.max_json_depth, &root));
+absl::Status ApplyLogSettings(absl::string_view json, const ParseBudget& budget) {
+  JsonTree root;
+  RETURN_IF_ERROR(ParseJson(json, RequestLimits{}.max_json_depth, budget, &root));
   if (FindSet(root, kLogFile) != nullptr) return LogFileRefused();
   for (const LogSwitch& one : kLogSwitches) {
     const JsonValue* const member = FindSet(root, one.name);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "frontends/codec/parse_cost.h"
 
 namespace nereid {
 
@@ -39,7 +40,7 @@ absl::Status SetLogFormat(LogFormat format);
 // Applies a request body, member by member. Members that are null or missing change nothing, and
 // those before a bad one have been applied. INVALID_ARGUMENT, UNIMPLEMENTED for the file,
 // UNAVAILABLE for an unknown format.
-absl::Status ApplyLogSettings(absl::string_view json);
+absl::Status ApplyLogSettings(absl::string_view json, const ParseBudget& budget);
 std::string LogSettingsToJson(const LogSettings& settings);
 
 }  // namespace nereid

@@ -5,6 +5,10 @@
 namespace nereid {
 namespace {
 
+absl::Status Apply(absl::string_view body) {
+  return ApplyLogSettings(body, ParseBudget::UpTo(2 << 20));
+}
+
 // The log belongs to the process, so each test leaves it as it was.
 class LogSettingsTest : public ::testing::Test {
  protected:
@@ -18,7 +22,7 @@ TEST_F(LogSettingsTest, TheJsonForm) {
 }
 
 TEST_F(LogSettingsTest, EachMemberIsApplied) {
-  ASSERT_TRUE(ApplyLogSettings(R"({"log_file":null,"log_info":false,"log_warning":false,)"
+  ASSERT_TRUE(Apply(R"({"log_file":null,"log_info":false,"log_warning":false,)"
                                R"("log_verbose_level":7,"log_format":"ISO8601","other":1})")
                   .ok());
   const LogSettings settings = Log::Settings();
@@ -27,18 +31,18 @@ TEST_F(LogSettingsTest, EachMemberIsApplied) {
   EXPECT_TRUE(settings.error);
   EXPECT_EQ(settings.verbose_level, 7);
   EXPECT_EQ(settings.format, LogFormat::kIso8601);
-  ASSERT_TRUE(ApplyLogSettings(R"({"log_info":null,"log_warning":true,"log_format":"json"})").ok());
+  ASSERT_TRUE(Apply(R"({"log_info":null,"log_warning":true,"log_format":"json"})").ok());
   EXPECT_FALSE(Log::Settings().info);
   EXPECT_TRUE(Log::Settings().warning);
   EXPECT_EQ(Log::Settings().format, LogFormat::kJson);
 }
 
 TEST_F(LogSettingsTest, WhatComesBeforeABadMemberIsApplied) {
-  EXPECT_EQ(ApplyLogSettings(R"({"log_info":false,"log_format":"nice"})"),
+  EXPECT_EQ(Apply(R"({"log_info":false,"log_format":"nice"})"),
             absl::UnavailableError("invalid argument for --log_format, got: nice"));
   EXPECT_FALSE(Log::Settings().info);
   EXPECT_EQ(
-      ApplyLogSettings(R"({"log_file":"x","log_error":false})"),
+      Apply(R"({"log_file":"x","log_error":false})"),
       absl::UnimplementedError("log file location can not be updated through network protocol"));
   EXPECT_TRUE(Log::Settings().error);
 }
@@ -46,12 +50,12 @@ TEST_F(LogSettingsTest, WhatComesBeforeABadMemberIsApplied) {
 TEST_F(LogSettingsTest, WrongKinds) {
   for (const char* body : {"", "{", R"({"log_info":1})", R"({"log_verbose_level":-1})",
                            R"({"log_verbose_level":"1"})", R"({"log_format":1})"}) {
-    EXPECT_EQ(ApplyLogSettings(body).code(), absl::StatusCode::kInvalidArgument) << body;
+    EXPECT_EQ(Apply(body).code(), absl::StatusCode::kInvalidArgument) << body;
   }
 }
 
 TEST_F(LogSettingsTest, AHugeLevelIsTheHighest) {
-  ASSERT_TRUE(ApplyLogSettings(R"({"log_verbose_level":4294967295})").ok());
+  ASSERT_TRUE(Apply(R"({"log_verbose_level":4294967295})").ok());
   EXPECT_EQ(Log::Settings().verbose_level, 2147483647);
 }
 

@@ -165,8 +165,9 @@ bool NextLine(std::istream& file, std::string* line) {
 }  // namespace
 
 absl::Status ReadLine(absl::string_view text, uint64_t number, Recording* recording) {
-  rapidjson::Document line;
-  RETURN_IF_ERROR(ParseJson(text, kMostDepth, &line));
+  JsonTree line;
+  RETURN_IF_ERROR(
+      ParseJson(text, kMostDepth, ParseBudget::UpTo(Recording::kMostLineBytes), &line));
   if (!line.IsObject()) return absl::InvalidArgumentError("a line must be a JSON object");
   if (number == 1) return ReadHeader(line);
   for (const char* const kind : {"model", "request", "batch", "inputs"}) {

@@ -3,7 +3,6 @@
 #include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
-#include <rapidjson/document.h>
 
 #include <string>
 #include <utility>
@@ -21,13 +20,13 @@ absl::Status NoObject() {
 }
 
 // REQUIRES: `body` is not empty.
-absl::Status ParseObject(absl::string_view body, rapidjson::Document* root) {
-  RETURN_IF_ERROR(ParseJson(body, RequestLimits{}.max_json_depth, root));
+absl::Status ParseObject(absl::string_view body, const ParseBudget& budget, JsonTree* root) {
+  RETURN_IF_ERROR(ParseJson(body, RequestLimits{}.max_json_depth, budget, root));
   return root->IsObject() ? absl::OkStatus() : NoObject();
 }
 
 // The member `parameters`, which is an object; null if there is none.
-absl::StatusOr<const JsonValue*> FindParameters(const rapidjson::Document& root) {
+absl::StatusOr<const JsonValue*> FindParameters(const JsonValue& root) {
   const JsonValue* parameters = FindMember(root, "parameters");
   if (parameters != nullptr && !parameters->IsObject()) return NoObject();
   return parameters;
@@ -51,11 +50,12 @@ absl::StatusOr<LoadParameter> ToLoadParameter(std::string name, const JsonValue&
 
 }  // namespace
 
-absl::StatusOr<std::vector<LoadParameter>> ReadLoadRequest(absl::string_view body) {
+absl::StatusOr<std::vector<LoadParameter>> ReadLoadRequest(absl::string_view body,
+                                                           const ParseBudget& budget) {
   std::vector<LoadParameter> load;
   if (body.empty()) return load;
-  rapidjson::Document root;
-  RETURN_IF_ERROR(ParseObject(body, &root));
+  JsonTree root;
+  RETURN_IF_ERROR(ParseObject(body, budget, &root));
   ASSIGN_OR_RETURN(const JsonValue* const parameters, FindParameters(root));
   if (parameters == nullptr) return load;
   for (const auto& member : parameters->GetObject()) {
@@ -66,10 +66,10 @@ absl::StatusOr<std::vector<LoadParameter>> ReadLoadRequest(absl::string_view bod
   return load;
 }
 
-absl::StatusOr<bool> ReadUnloadRequest(absl::string_view body) {
+absl::StatusOr<bool> ReadUnloadRequest(absl::string_view body, const ParseBudget& budget) {
   if (body.empty()) return false;
-  rapidjson::Document root;
-  RETURN_IF_ERROR(ParseObject(body, &root));
+  JsonTree root;
+  RETURN_IF_ERROR(ParseObject(body, budget, &root));
   ASSIGN_OR_RETURN(const JsonValue* const parameters, FindParameters(root));
   if (parameters == nullptr) return false;
   const JsonValue* with_members = FindMember(*parameters, "unload_dependents");
@@ -79,10 +79,10 @@ absl::StatusOr<bool> ReadUnloadRequest(absl::string_view body) {
   return value;
 }
 
-absl::StatusOr<bool> ReadIndexRequest(absl::string_view body) {
+absl::StatusOr<bool> ReadIndexRequest(absl::string_view body, const ParseBudget& budget) {
   if (body.empty()) return false;
-  rapidjson::Document root;
-  RETURN_IF_ERROR(ParseObject(body, &root));
+  JsonTree root;
+  RETURN_IF_ERROR(ParseObject(body, budget, &root));
   const JsonValue* ready = FindMember(root, "ready");
   if (ready == nullptr) return false;
   if (!ready->IsBool()) {

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "frontends/codec/parse_cost.h"
 #include "repository/load_override.h"
 
 namespace nereid {
@@ -14,15 +15,16 @@ namespace nereid {
 // The `ready` member of an index request, which limits the list to ready models. False for an empty
 // body or if it is missing. INVALID_ARGUMENT if the text is not a JSON object or the value has
 // another type.
-absl::StatusOr<bool> ReadIndexRequest(absl::string_view body);
+absl::StatusOr<bool> ReadIndexRequest(absl::string_view body, const ParseBudget& budget);
 
 // The `parameters` of a load request: "config" unchanged, "file:<path>" decoded from base64. Empty
 // for an empty body or if they are missing. INVALID_ARGUMENT for anything else.
-absl::StatusOr<std::vector<LoadParameter>> ReadLoadRequest(absl::string_view body);
+absl::StatusOr<std::vector<LoadParameter>> ReadLoadRequest(absl::string_view body,
+                                                           const ParseBudget& budget);
 
 // The parameter `unload_dependents` of an unload request; false for an empty body or if it is
 // missing. INVALID_ARGUMENT if the value has another type.
-absl::StatusOr<bool> ReadUnloadRequest(absl::string_view body);
+absl::StatusOr<bool> ReadUnloadRequest(absl::string_view body, const ParseBudget& budget);
 
 }  // namespace nereid
 

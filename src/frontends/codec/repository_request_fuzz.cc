@@ -11,10 +11,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // A copy with nothing after it, so that reading too far is detected.
   const std::string json(reinterpret_cast<const char*>(data), size);
-  nereid::ReadIndexRequest(json).IgnoreError();
-  nereid::ReadUnloadRequest(json).IgnoreError();
-  nereid::ReadSagemakerLoad(json).IgnoreError();
-  const auto parameters = nereid::ReadLoadRequest(json);
+  nereid::ReadIndexRequest(json, nereid::ParseBudget::UpTo(1 << 20)).IgnoreError();
+  nereid::ReadUnloadRequest(json, nereid::ParseBudget::UpTo(1 << 20)).IgnoreError();
+  nereid::ReadSagemakerLoad(json, nereid::ParseBudget::UpTo(1 << 20)).IgnoreError();
+  const auto parameters = nereid::ReadLoadRequest(json, nereid::ParseBudget::UpTo(1 << 20));
   if (!parameters.ok()) return 0;
   for (const nereid::LoadParameter& parameter : *parameters) {
     if (parameter.name != "config" && !absl::StartsWith(parameter.name, "file:")) std::abort();

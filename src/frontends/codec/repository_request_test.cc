@@ -8,29 +8,39 @@
 namespace nereid {
 namespace {
 
+absl::StatusOr<std::vector<LoadParameter>> ReadLoad(absl::string_view body) {
+  return ReadLoadRequest(body, ParseBudget::UpTo(2 << 20));
+}
+absl::StatusOr<bool> ReadUnload(absl::string_view body) {
+  return ReadUnloadRequest(body, ParseBudget::UpTo(2 << 20));
+}
+absl::StatusOr<bool> ReadIndex(absl::string_view body) {
+  return ReadIndexRequest(body, ParseBudget::UpTo(2 << 20));
+}
+
 TEST(RepositoryRequestTest, ReadsReady) {
-  EXPECT_FALSE(*ReadIndexRequest(""));
-  EXPECT_FALSE(*ReadIndexRequest("{}"));
-  EXPECT_FALSE(*ReadIndexRequest(R"({"ready":false})"));
-  EXPECT_TRUE(*ReadIndexRequest(R"({"other":1,"ready":true})"));
+  EXPECT_FALSE(*ReadIndex(""));
+  EXPECT_FALSE(*ReadIndex("{}"));
+  EXPECT_FALSE(*ReadIndex(R"({"ready":false})"));
+  EXPECT_TRUE(*ReadIndex(R"({"other":1,"ready":true})"));
 }
 
 TEST(RepositoryRequestTest, RefusesEverythingElse) {
-  EXPECT_EQ(ReadIndexRequest(R"({"ready":"x"})").status(),
+  EXPECT_EQ(ReadIndex(R"({"ready":"x"})").status(),
             absl::InvalidArgumentError("Invalid value for 'ready': expected a boolean"));
-  EXPECT_EQ(ReadIndexRequest("[]").status(),
+  EXPECT_EQ(ReadIndex("[]").status(),
             absl::InvalidArgumentError("attempt to access JSON non-object as object"));
-  const absl::Status broken = ReadIndexRequest("{\"ready\"").status();
+  const absl::Status broken = ReadIndex("{\"ready\"").status();
   EXPECT_EQ(broken.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(broken.message()),
               testing::StartsWith("failed to parse the request JSON buffer: "));
-  EXPECT_FALSE(ReadIndexRequest(std::string(1'000'000, '[')).ok());
+  EXPECT_FALSE(ReadIndex(std::string(1'000'000, '[')).ok());
 }
 
 TEST(RepositoryRequestTest, ReadsLoadParameters) {
-  EXPECT_TRUE(ReadLoadRequest("")->empty());
-  EXPECT_TRUE(ReadLoadRequest("{}")->empty());
-  const auto load = ReadLoadRequest(R"({"parameters":{"config":"{}","file:1/a":"aGVsbG8="}})");
+  EXPECT_TRUE(ReadLoad("")->empty());
+  EXPECT_TRUE(ReadLoad("{}")->empty());
+  const auto load = ReadLoad(R"({"parameters":{"config":"{}","file:1/a":"aGVsbG8="}})");
   ASSERT_TRUE(load.ok()) << load.status();
   ASSERT_EQ(load->size(), 2u);
   EXPECT_EQ((*load)[0].name, "config");
@@ -42,7 +52,7 @@ TEST(RepositoryRequestTest, ReadsLoadParameters) {
 
 TEST(RepositoryRequestTest, RefusesOtherLoadParameters) {
   const auto error = [](absl::string_view body) {
-    return std::string(ReadLoadRequest(body).status().message());
+    return std::string(ReadLoad(body).status().message());
   };
   EXPECT_EQ(error(R"({"parameters":{"other":"x"}})"),
             "unexpected error on creating Triton parameter");
@@ -54,12 +64,12 @@ TEST(RepositoryRequestTest, RefusesOtherLoadParameters) {
 }
 
 TEST(RepositoryRequestTest, ReadsUnloadDependents) {
-  EXPECT_FALSE(*ReadUnloadRequest(""));
-  EXPECT_FALSE(*ReadUnloadRequest(R"({"parameters":{}})"));
-  EXPECT_TRUE(*ReadUnloadRequest(R"({"parameters":{"unload_dependents":true}})"));
+  EXPECT_FALSE(*ReadUnload(""));
+  EXPECT_FALSE(*ReadUnload(R"({"parameters":{}})"));
+  EXPECT_TRUE(*ReadUnload(R"({"parameters":{"unload_dependents":true}})"));
   EXPECT_THAT(
       std::string(
-          ReadUnloadRequest(R"({"parameters":{"unload_dependents":"x"}})").status().message()),
+          ReadUnload(R"({"parameters":{"unload_dependents":"x"}})").status().message()),
       testing::StartsWith("Unable to parse 'unload_dependents': "));
 }
 

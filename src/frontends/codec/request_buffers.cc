@@ -27,11 +27,6 @@ absl::Status RequestBuffers::WhyNothing(const char* what) const {
   return absl::UnavailableError(absl::StrCat("out of memory for ", what));
 }
 
-absl::StatusOr<BudgetUnits> RequestBuffers::TakeWorkspace(uint64_t bytes) {
-  if (budget_ == nullptr) return BudgetUnits();
-  return budget_->TakeFairly(bytes, held_besides_ + units_.amount(), ShareUse::kAdmission);
-}
-
 char* RequestBuffers::Allocate(size_t byte_size) {
   const size_t rounded = (byte_size + kAlignment - 1) / kAlignment * kAlignment;
   if (rounded < byte_size) return nullptr;

@@ -20,6 +20,7 @@
 #include <string>
 
 #include "base/budget.h"
+#include "frontends/codec/parse_cost.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "infer/infer_input.h"
 #include "model/data_type.h"
@@ -44,9 +45,10 @@ class RequestBuffers {
   const absl::Status& refusal() const { return refusal_; }
   // The reason why Allocate, Adopt or CopyAligned returned null for `what`: UNAVAILABLE.
   absl::Status WhyNothing(const char* what) const;
-  // Units for `bytes` that are needed only while a request is read. May be refused like any other
-  // memory.
-  absl::StatusOr<BudgetUnits> TakeWorkspace(uint64_t bytes);
+  // Who pays for memory that is needed only while a request is read.
+  ParseBudget parse_budget() const {
+    return ParseBudget(budget_, held_besides_ + units_.amount());
+  }
 
   // `byte_size` uninitialised bytes on a 64-byte boundary; null if memory is exhausted. Valid until
   // Clear(). A `byte_size` of 0 gives a pointer that must not be read.

@@ -32,10 +32,11 @@ TEST(RequestBuffersTest, TheBudgetPaysForWhatIsAllocated) {
   EXPECT_EQ(buffers.WhyNothing("a tensor"), buffers.refusal());
   EXPECT_NE(buffers.refusal().message().find("--max-bytes"), std::string::npos);
   {
-    const auto workspace = buffers.TakeWorkspace(30'000);
+    constexpr uint64_t kLongText = 100'000;
+    const auto workspace = buffers.parse_budget().Take(kLongText, 30'000);
     ASSERT_TRUE(workspace.ok());
     EXPECT_GE(budget.used(), 60'032u);
-    EXPECT_FALSE(buffers.TakeWorkspace(30'000).ok());
+    EXPECT_FALSE(buffers.parse_budget().Take(kLongText, 30'000).ok());
   }
   buffers.Clear();
   EXPECT_EQ(budget.used(), 0u);

@@ -1,7 +1,6 @@
 #include "frontends/codec/sagemaker_request.h"
 
 #include <absl/strings/str_cat.h>
-#include <rapidjson/document.h>
 
 #include <cstddef>
 
@@ -16,8 +15,7 @@ namespace {
 constexpr size_t kMostNameBytes = 1024;
 constexpr size_t kMostUrlBytes = 4096;
 
-absl::StatusOr<std::string> ReadText(const rapidjson::Document& root, const char* name,
-                                     size_t most) {
+absl::StatusOr<std::string> ReadText(const JsonValue& root, const char* name, size_t most) {
   ASSIGN_OR_RETURN(const JsonValue* const value, GetMember(root, name));
   ASSIGN_OR_RETURN(const absl::string_view text, AsString(*value));
   if (text.empty() || text.size() > most) {
@@ -28,9 +26,9 @@ absl::StatusOr<std::string> ReadText(const rapidjson::Document& root, const char
 
 }  // namespace
 
-absl::StatusOr<SagemakerLoad> ReadSagemakerLoad(absl::string_view body) {
-  rapidjson::Document root;
-  RETURN_IF_ERROR(ParseJson(body, RequestLimits{}.max_json_depth, &root));
+absl::StatusOr<SagemakerLoad> ReadSagemakerLoad(absl::string_view body, const ParseBudget& budget) {
+  JsonTree root;
+  RETURN_IF_ERROR(ParseJson(body, RequestLimits{}.max_json_depth, budget, &root));
   SagemakerLoad load;
   ASSIGN_OR_RETURN(load.name, ReadText(root, "model_name", kMostNameBytes));
   ASSIGN_OR_RETURN(load.url, ReadText(root, "url", kMostUrlBytes));

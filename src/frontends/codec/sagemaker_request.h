@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "frontends/codec/parse_cost.h"
+
 namespace nereid {
 
 struct SagemakerLoad {
@@ -16,7 +18,7 @@ struct SagemakerLoad {
 
 // {"model_name": "...", "url": "..."}. INVALID_ARGUMENT for anything else, and for names and paths
 // that are empty or too long.
-absl::StatusOr<SagemakerLoad> ReadSagemakerLoad(absl::string_view body);
+absl::StatusOr<SagemakerLoad> ReadSagemakerLoad(absl::string_view body, const ParseBudget& budget);
 
 }  // namespace nereid
 

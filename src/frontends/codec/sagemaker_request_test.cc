@@ -8,8 +8,12 @@
 namespace nereid {
 namespace {
 
+absl::StatusOr<SagemakerLoad> ReadLoadOf(absl::string_view body) {
+  return ReadSagemakerLoad(body, ParseBudget::UpTo(2 << 20));
+}
+
 TEST(SagemakerRequestTest, NameAndUrl) {
-  const auto load = ReadSagemakerLoad(R"({"url":"/opt/m","model_name":"a","more":[]})");
+  const auto load = ReadLoadOf(R"({"url":"/opt/m","model_name":"a","more":[]})");
   ASSERT_TRUE(load.ok()) << load.status();
   EXPECT_EQ(load->name, "a");
   EXPECT_EQ(load->url, "/opt/m");
@@ -19,10 +23,10 @@ TEST(SagemakerRequestTest, AnythingElseIsRefused) {
   for (const std::string body :
        {"", "[]", "{", R"({"url":"x"})", R"({"model_name":"x"})", R"({"model_name":1,"url":"x"})",
         R"({"model_name":"","url":"x"})", R"({"model_name":"x","url":""})"}) {
-    EXPECT_EQ(ReadSagemakerLoad(body).status().code(), absl::StatusCode::kInvalidArgument) << body;
+    EXPECT_EQ(ReadLoadOf(body).status().code(), absl::StatusCode::kInvalidArgument) << body;
   }
   EXPECT_FALSE(
-      ReadSagemakerLoad(absl::StrCat(R"({"url":"x","model_name":")", std::string(1025, 'n'), "\"}"))
+      ReadLoadOf(absl::StrCat(R"({"url":"x","model_name":")", std::string(1025, 'n'), "\"}"))
           .ok());
 }
 

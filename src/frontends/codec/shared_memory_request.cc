@@ -1,7 +1,6 @@
 #include "frontends/codec/shared_memory_request.h"
 
 #include <absl/strings/str_cat.h>
-#include <rapidjson/document.h>
 
 #include "base/json_writer.h"
 #include "base/status_macros.h"
@@ -30,12 +29,13 @@ absl::StatusOr<bool> ReadNumber(const JsonValue& root, const char* field, uint64
 }  // namespace
 
 absl::StatusOr<SharedMemoryRegion> ReadRegisterRequest(const std::string& name,
-                                                       absl::string_view body) {
+                                                       absl::string_view body,
+                                                       const ParseBudget& budget) {
   SharedMemoryRegion region;
   region.name = name;
-  rapidjson::Document root;
+  JsonTree root;
   if (body.empty()) return Missing("key");
-  RETURN_IF_ERROR(ParseJson(body, RequestLimits{}.max_json_depth, &root));
+  RETURN_IF_ERROR(ParseJson(body, RequestLimits{}.max_json_depth, budget, &root));
   const JsonValue* const key = FindMember(root, "key");
   if (key == nullptr) return Missing("key");
   const absl::StatusOr<absl::string_view> text = AsString(*key);

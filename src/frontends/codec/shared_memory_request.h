@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/codec/parse_cost.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 
 namespace nereid {
@@ -16,7 +17,8 @@ namespace nereid {
 // The members `key`, `offset` (0 if missing) and `byte_size` of a request to register the region
 // `name`. INVALID_ARGUMENT for anything else.
 absl::StatusOr<SharedMemoryRegion> ReadRegisterRequest(const std::string& name,
-                                                       absl::string_view body);
+                                                       absl::string_view body,
+                                                       const ParseBudget& budget);
 
 // A JSON array with an object for each region.
 std::string ToJson(const std::vector<SharedMemoryRegion>& regions);

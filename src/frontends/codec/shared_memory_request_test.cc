@@ -5,20 +5,24 @@
 namespace nereid {
 namespace {
 
+absl::StatusOr<SharedMemoryRegion> ReadRegister(absl::string_view body) {
+  return ReadRegisterRequest("r", body, ParseBudget::UpTo(2 << 20));
+}
+
 std::string ErrorOf(const std::string& body) {
-  const absl::Status status = ReadRegisterRequest("r", body).status();
+  const absl::Status status = ReadRegister(body).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << body;
   return std::string(status.message());
 }
 
 TEST(SharedMemoryBodyTest, ReadsRegions) {
-  const auto region = ReadRegisterRequest("r", R"({"key":"/k","offset":8,"byte_size":64})");
+  const auto region = ReadRegister(R"({"key":"/k","offset":8,"byte_size":64})");
   ASSERT_TRUE(region.ok()) << region.status();
   EXPECT_EQ(region->name, "r");
   EXPECT_EQ(region->key, "/k");
   EXPECT_EQ(region->offset, 8u);
   EXPECT_EQ(region->byte_size, 64u);
-  EXPECT_EQ(ReadRegisterRequest("r", R"({"key":"/k","byte_size":64})")->offset, 0u);
+  EXPECT_EQ(ReadRegister(R"({"key":"/k","byte_size":64})")->offset, 0u);
 }
 
 TEST(SharedMemoryBodyTest, SaysWhatIsMissingOrWrong) {
@@ -33,7 +37,7 @@ TEST(SharedMemoryBodyTest, SaysWhatIsMissingOrWrong) {
   EXPECT_EQ(ErrorOf(R"({"key":"k","byte_size":1,"offset":"x"})"),
             "Unable to parse 'offset': attempt to access JSON non-unsigned-integer as "
             "unsigned-integer");
-  EXPECT_FALSE(ReadRegisterRequest("r", "{").ok());
+  EXPECT_FALSE(ReadRegister("{").ok());
 }
 
 TEST(SharedMemoryBodyTest, DescribesRegions) {

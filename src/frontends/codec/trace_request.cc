@@ -2,7 +2,6 @@
 
 #include <absl/container/inlined_vector.h>
 #include <absl/strings/str_join.h>
-#include <rapidjson/document.h>
 
 #include "base/json_writer.h"
 #include "base/status_macros.h"
@@ -40,10 +39,10 @@ absl::Status ReadNumber(const char* key, const JsonValue& value, TraceUpdate* up
 
 }  // namespace
 
-absl::StatusOr<TraceUpdate> ReadTraceUpdate(absl::string_view body) {
+absl::StatusOr<TraceUpdate> ReadTraceUpdate(absl::string_view body, const ParseBudget& budget) {
   TraceUpdate update;
-  rapidjson::Document root;
-  RETURN_IF_ERROR(ParseJson(body, RequestLimits{}.max_json_depth, &root));
+  JsonTree root;
+  RETURN_IF_ERROR(ParseJson(body, RequestLimits{}.max_json_depth, budget, &root));
   if (FindMember(root, kTraceFileKey) != nullptr) return TraceFileIsFixed();
   if (const JsonValue* const level = FindMember(root, kTraceLevelKey)) {
     RETURN_IF_ERROR(ReadLevel(*level, &update));

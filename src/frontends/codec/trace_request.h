@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/codec/parse_cost.h"
 #include "frontends/tracing/trace_settings.h"
 
 namespace nereid {
@@ -15,7 +16,7 @@ namespace nereid {
 // An object with some of the members trace_level (an array of words), trace_rate, trace_count and
 // log_frequency (numbers as strings), each of which may be null: it is cleared. Other members are
 // ignored. INVALID_ARGUMENT for anything else, UNIMPLEMENTED for trace_file.
-absl::StatusOr<TraceUpdate> ReadTraceUpdate(absl::string_view body);
+absl::StatusOr<TraceUpdate> ReadTraceUpdate(absl::string_view body, const ParseBudget& budget);
 
 // An object with a member for each setting.
 std::string ToJson(const std::vector<TraceSettingText>& settings);

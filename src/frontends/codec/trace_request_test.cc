@@ -7,12 +7,16 @@
 namespace nereid {
 namespace {
 
+absl::StatusOr<TraceUpdate> ReadUpdate(absl::string_view body) {
+  return ReadTraceUpdate(body, ParseBudget::UpTo(2 << 20));
+}
+
 std::string TraceErrorOf(absl::string_view body) {
-  return std::string(ReadTraceUpdate(body).status().message());
+  return std::string(ReadUpdate(body).status().message());
 }
 
 TEST(TraceRequestTest, ReadsWhatIsThere) {
-  const auto update = ReadTraceUpdate(
+  const auto update = ReadUpdate(
       R"({"trace_level":["TIMESTAMPS","TENSORS"],"trace_rate":"3","trace_count":null,"other":1})");
   ASSERT_TRUE(update.ok()) << update.status();
   EXPECT_EQ(update->level, kTraceTimestamps | kTraceTensors);
@@ -20,14 +24,14 @@ TEST(TraceRequestTest, ReadsWhatIsThere) {
   ASSERT_TRUE(update->count.has_value());
   EXPECT_FALSE(update->count->has_value());
   EXPECT_FALSE(update->log_frequency.has_value());
-  const auto cleared = ReadTraceUpdate(R"({"trace_level":null})");
+  const auto cleared = ReadUpdate(R"({"trace_level":null})");
   ASSERT_TRUE(cleared.ok());
   EXPECT_TRUE(cleared->level.has_value());
-  EXPECT_TRUE(ReadTraceUpdate("{}")->empty());
+  EXPECT_TRUE(ReadUpdate("{}")->empty());
 }
 
 TEST(TraceRequestTest, SaysWhatIsWrong) {
-  EXPECT_FALSE(ReadTraceUpdate("").ok());
+  EXPECT_FALSE(ReadUpdate("").ok());
   EXPECT_EQ(TraceErrorOf(R"({"trace_file":"x"})"),
             "trace file location can not be updated through network protocol");
   EXPECT_EQ(TraceErrorOf(R"({"trace_level":"OFF"})"),

@@ -44,12 +44,10 @@ absl::Status ReadDocument(absl::string_view json, const RequestLimits& limits,
   }
   {
     ASSIGN_OR_RETURN(const BudgetUnits indexes,
-                     TakeParseWorkspace(json.size(), kIndexCostPerByte, buffers));
+                     buffers->parse_budget().Take(json.size(), json.size() * kIndexCostPerByte));
     if (ReadJsonFast(json, limits, buffers, document)) return absl::OkStatus();
     RETURN_IF_ERROR(buffers->refusal());
   }
-  ASSIGN_OR_RETURN(const BudgetUnits tree,
-                   TakeParseWorkspace(json.size(), kTreeCostPerByte, buffers));
   buffers->Clear();
   V2Document again;
   again.kept_inputs = document->kept_inputs;

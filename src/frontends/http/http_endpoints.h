@@ -7,6 +7,7 @@
 
 #include "base/spare_executor.h"
 #include "frontends/access/access_control.h"
+#include "frontends/codec/parse_cost.h"
 #include "frontends/http/generate_endpoint.h"
 #include "frontends/http/infer_endpoint.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
@@ -24,6 +25,12 @@ struct HttpEndpoints {
   const std::string server_metadata;  // as JSON; does not change while the server runs
   InferEndpoint infer;
   GenerateEndpoint generate;
+
+  // What pays for reading the body of a request for administration.
+  ParseBudget BudgetOf(const HttpRequest& request) const {
+    const ReceivedBody* const body = request.body().get();
+    return ParseBudget(server->in_flight_bytes(), body == nullptr ? 0 : body->charged());
+  }
 };
 
 }  // namespace nereid

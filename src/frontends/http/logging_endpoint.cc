@@ -8,9 +8,10 @@ namespace nereid {
 namespace {
 
 // Both methods answer with the settings as they are then.
-HttpResponse LogSettingsResponse(const HttpEndpoints& /*endpoints*/, const HttpCall& call) {
+HttpResponse LogSettingsResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
   if (call.request->method() == HttpMethod::kPost) {
-    const absl::Status applied = ApplyLogSettings(call.request->body_text());
+    const absl::Status applied =
+        ApplyLogSettings(call.request->body_text(), endpoints.BudgetOf(*call.request));
     if (!applied.ok()) return StatusResponse(applied);
   }
   return JsonResponse(LogSettingsToJson(Log::Settings()));

@@ -12,37 +12,40 @@ namespace {
 
 // The repository name that a path may contain is ignored.
 HttpResponse RepositoryIndexResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
-  const auto ready_only = ReadIndexRequest(call.request->body_text());
+  const auto ready_only =
+      ReadIndexRequest(call.request->body_text(), endpoints.BudgetOf(*call.request));
   if (!ready_only.ok()) return StatusResponse(ready_only.status());
   const auto index = endpoints.server->RepositoryIndex(*ready_only);
   return index.ok() ? JsonResponse(ToJson(*index)) : StatusResponse(index.status());
 }
 
-void LoadModel(Server* server, const HttpCall& call, Server::ControlDone done) {
+void LoadModel(const HttpEndpoints& endpoints, const HttpCall& call, Server::ControlDone done) {
   absl::StatusOr<std::vector<LoadParameter>> parameters =
-      ReadLoadRequest(call.request->body_text());
+      ReadLoadRequest(call.request->body_text(), endpoints.BudgetOf(*call.request));
   if (!parameters.ok()) return done(parameters.status());
-  server->LoadModelAsync(call.names.model.Decoded(), *std::move(parameters),
-                         std::move(done));
+  endpoints.server->LoadModelAsync(call.names.model.Decoded(), *std::move(parameters),
+                                   std::move(done));
 }
 
-void UnloadModel(Server* server, const HttpCall& call, Server::ControlDone done) {
-  const absl::StatusOr<bool> with_members = ReadUnloadRequest(call.request->body_text());
+void UnloadModel(const HttpEndpoints& endpoints, const HttpCall& call, Server::ControlDone done) {
+  const absl::StatusOr<bool> with_members =
+      ReadUnloadRequest(call.request->body_text(), endpoints.BudgetOf(*call.request));
   if (!with_members.ok()) return done(with_members.status());
-  server->UnloadModelAsync(call.names.model.Decoded(), *with_members, std::move(done));
+  endpoints.server->UnloadModelAsync(call.names.model.Decoded(), *with_members, std::move(done));
 }
 
 // The body is read on an administration thread; `start` does the rest on a separate thread, on
 // which `done` answers.
-template <void (*start)(Server* server, const HttpCall& call, Server::ControlDone done)>
+template <void (*start)(const HttpEndpoints& endpoints, const HttpCall& call,
+                        Server::ControlDone done)>
 void ControlModel(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
   AnswerOffLoop(endpoints->admin, std::move(responder),
-                [server = endpoints->server, call = std::move(call)](HttpResponder later) {
+                [endpoints, call = std::move(call)](HttpResponder later) {
                   if (!call.names.repository.empty()) {
                     return later.Complete(StatusResponse(absl::UnimplementedError(
                         "'repository_name' specification is not supported")));
                   }
-                  start(server, call, [answer = std::move(later)](absl::Status status) mutable {
+                  start(*endpoints, call, [answer = std::move(later)](absl::Status status) mutable {
                     answer.Complete(status.ok() ? HttpResponse() : StatusResponse(status));
                   });
                 });

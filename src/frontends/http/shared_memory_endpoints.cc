@@ -27,7 +27,8 @@ HttpResponse SystemRegister(const HttpEndpoints& endpoints, const HttpCall& call
   const absl::Status allowed = endpoints.shared_memory->CheckAllowed();
   if (!allowed.ok()) return StatusResponse(allowed);
   if (call.names.region.empty()) return NoRegion("system");
-  const auto region = ReadRegisterRequest(call.names.region.Decoded(), call.request->body_text());
+  const auto region = ReadRegisterRequest(call.names.region.Decoded(), call.request->body_text(),
+                                          endpoints.BudgetOf(*call.request));
   return EmptyOr(region.ok() ? endpoints.shared_memory->Register(*region) : region.status());
 }
 

@@ -15,7 +15,7 @@ HttpResponse TraceSettingResponse(const HttpEndpoints& endpoints, const HttpCall
   }
   absl::StatusOr<TraceUpdate> update = TraceUpdate();
   if (call.request->method() == HttpMethod::kPost) {
-    update = ReadTraceUpdate(call.request->body_text());
+    update = ReadTraceUpdate(call.request->body_text(), endpoints.BudgetOf(*call.request));
     if (!update.ok()) return StatusResponse(update.status());
   }
   const auto settings = UpdateTraceSettings(*endpoints.server, endpoints.tracing, model, *update);

@@ -166,7 +166,9 @@ void SagemakerFrontend::InvokeModel(const std::string& name, std::unique_ptr<Htt
 void SagemakerFrontend::LoadModel(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
   AnswerOffLoop(admin_, std::move(responder),
                 [models = models_, request = std::move(request)](HttpResponder later) {
-                  const auto load = ReadSagemakerLoad(request->body_text());
+                  // A body of this length costs little (parse_cost.h).
+                  const auto load = ReadSagemakerLoad(request->body_text(),
+                                                      ParseBudget::UpTo(kMostLoadBytes));
                   if (!load.ok()) return later.Complete(StatusResponse(load.status()));
                   models->Load(*load, TargetOf(*request, *load), std::move(later));
                 });
