@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "frontends/codec/inline_limits.h"
 #include "frontends/http/generate_inference.h"
 #include "frontends/http/http_endpoints.h"
 #include "frontends/http/model_version.h"
+#include "frontends/http/off_loop.h"
 #include "frontends/http/routes.h"
 #include "frontends/http/status_map.h"
 
@@ -23,23 +25,54 @@ absl::Status CheckEncoding(const HttpRequest& request) {
 
 }  // namespace
 
-GenerateEndpoint::GenerateEndpoint(Server* server, const HttpFrontendOptions& options)
+GenerateEndpoint::GenerateEndpoint(Server* server, SpareExecutor* compression,
+                                   const HttpFrontendOptions& options)
     : server_(server),
+      compression_(compression),
       tracing_(options.tracing),
       limits_(options.limits),
       max_waiting_bytes_(options.max_waiting_bytes),
       header_forwarding_(options.header_forwarding),
       allocator_(server->in_flight_bytes()) {}
 
-void GenerateEndpoint::Handle(const PathNames& names, const HttpRequest& request, bool streamed,
-                              HttpResponder responder) {
-  auto inference = Read(names, request, responder.other_requests());
-  if (!inference.ok()) return responder.Complete(StatusResponse(inference.status()));
-  const auto body = streamed ? std::make_shared<HttpBodyStream>(max_waiting_bytes_) : nullptr;
-  GenerateInference::Issue(*std::move(inference), server_, &allocator_, body, std::move(responder));
+void GenerateEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> request,
+                              bool streamed, HttpResponder responder) {
+  auto begun = Begin(names, *request, responder.other_requests());
+  if (!begun.ok()) return responder.Complete(StatusResponse(begun.status()));
+  std::shared_ptr<GenerateInference> inference = *std::move(begun);
+  if (streamed) inference->set_events(std::make_shared<HttpBodyStream>(max_waiting_bytes_));
+  InlineTurn* const turn = responder.inline_turn();
+  inference->Attach(std::move(responder));
+  if (request->body_text().size() > kMostInlineJsonBytes) {
+    return ReadElsewhere(std::move(request), std::move(inference));
+  }
+  const absl::Status read = Read(*request, inference.get());
+  request.reset();  // the inference holds the body
+  IssueOrRefuse(read, std::move(inference), turn);
 }
 
-absl::StatusOr<std::shared_ptr<GenerateInference>> GenerateEndpoint::Read(
+void GenerateEndpoint::ReadElsewhere(std::unique_ptr<HttpRequest> request,
+                                     std::shared_ptr<GenerateInference> inference) {
+  struct Job {
+    GenerateEndpoint* endpoint;
+    std::unique_ptr<HttpRequest> request;
+    std::shared_ptr<GenerateInference> inference;
+    void operator()() {
+      absl::Status read = endpoint->Read(*request, inference.get());
+      if (read.ok() && inference->cancelled()) {
+        read = absl::CancelledError("the request was cancelled");
+      }
+      request.reset();
+      endpoint->IssueOrRefuse(read, std::move(inference), /*turn=*/nullptr);
+    }
+  };
+  Job job{this, std::move(request), std::move(inference)};
+  if (compression_->TryRun(std::move(job))) return;
+  job.request.reset();
+  job.inference->Refuse(TooManyLargeBodies());
+}
+
+absl::StatusOr<std::shared_ptr<GenerateInference>> GenerateEndpoint::Begin(
     const PathNames& names, const HttpRequest& request, uint64_t other_requests) const {
   ASSIGN_OR_RETURN(const int64_t version, VersionOf(names));
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
@@ -47,20 +80,31 @@ absl::StatusOr<std::shared_ptr<GenerateInference>> GenerateEndpoint::Read(
   RETURN_IF_ERROR(CheckEncoding(request));
   ASSIGN_OR_RETURN(BudgetUnits slot, server_->in_flight_requests()->TakeFairly(
                                          1, other_requests, ShareUse::kAdmission));
-  auto inference = std::make_shared<GenerateInference>(std::move(model), version);
+  auto inference = std::make_shared<GenerateInference>(std::move(model), version, compression_);
   inference->set_slot(std::move(slot));
   inference->Trace(tracing_, request);
   inference->set_load_metrics(LoadMetricsFormatOf(request));
-  RETURN_IF_ERROR(inference->Read(request.body(), limits_, server_->in_flight_bytes()));
-  RETURN_IF_ERROR(inference->Forward(header_forwarding_, request.headers()));
   return inference;
+}
+
+absl::Status GenerateEndpoint::Read(const HttpRequest& request,
+                                    GenerateInference* inference) const {
+  RETURN_IF_ERROR(inference->Read(request.body(), limits_, server_->in_flight_bytes()));
+  return inference->Forward(header_forwarding_, request.headers());
+}
+
+void GenerateEndpoint::IssueOrRefuse(const absl::Status& read,
+                                     std::shared_ptr<GenerateInference> inference,
+                                     InlineTurn* turn) {
+  if (!read.ok()) return inference->Refuse(read);
+  GenerateInference::Issue(std::move(inference), server_, &allocator_, turn);
 }
 
 namespace {
 
 template <bool streamed>
 void Generate(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
-  endpoints->generate.Handle(call.names, *call.request, streamed, std::move(responder));
+  endpoints->generate.Handle(call.names, std::move(call.request), streamed, std::move(responder));
 }
 
 constexpr HttpRoute kGenerateRoutes[] = {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/spare_executor.h"
 #include "frontends/http/http_frontend_options.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/router.h"
@@ -21,20 +22,30 @@ class GenerateInference;
 class GenerateEndpoint {
  public:
   // `server` must outlive the endpoint, and the endpoint must outlive every request, so it is
-  // destroyed after the server has stopped.
-  GenerateEndpoint(Server* server, const HttpFrontendOptions& options);
+  // destroyed after the server has stopped and `compression` has ended. On `compression` large
+  // bodies are read and large answers written.
+  GenerateEndpoint(Server* server, SpareExecutor* compression, const HttpFrontendOptions& options);
 
   // Answers at once if the request cannot be issued, otherwise as its responses arrive: all of them
   // as events if `streamed`, else the single response. Runs on an I/O thread; never blocks.
-  void Handle(const PathNames& names, const HttpRequest& request, bool streamed,
+  void Handle(const PathNames& names, std::unique_ptr<HttpRequest> request, bool streamed,
               HttpResponder responder);
 
  private:
-  absl::StatusOr<std::shared_ptr<GenerateInference>> Read(const PathNames& names,
-                                                          const HttpRequest& request,
-                                                          uint64_t other_requests) const;
+  // The inference without its inputs.
+  absl::StatusOr<std::shared_ptr<GenerateInference>> Begin(const PathNames& names,
+                                                           const HttpRequest& request,
+                                                           uint64_t other_requests) const;
+  // Reads a large body, and issues the request, on another thread; refuses it if too much is
+  // waiting there.
+  void ReadElsewhere(std::unique_ptr<HttpRequest> request,
+                     std::shared_ptr<GenerateInference> inference);
+  absl::Status Read(const HttpRequest& request, GenerateInference* inference) const;
+  void IssueOrRefuse(const absl::Status& read, std::shared_ptr<GenerateInference> inference,
+                     InlineTurn* turn);
 
   Server* const server_;
+  SpareExecutor* const compression_;
   Tracing* const tracing_;
   const RequestLimits limits_;
   const uint64_t max_waiting_bytes_;

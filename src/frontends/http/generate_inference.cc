@@ -3,12 +3,16 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
 
+#include <new>
 #include <string>
 #include <utility>
 
+#include "base/io_thread.h"
 #include "frontends/codec/generate_request_reader.h"
 #include "frontends/codec/generate_response_writer.h"
+#include "frontends/codec/inline_limits.h"
 #include "frontends/http/charged_text.h"
+#include "frontends/http/off_loop.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
@@ -43,6 +47,10 @@ Event MakeEvent(const InferResponse& response) {
   return event;
 }
 
+bool TakesLongToWrite(const InferResponse& response) {
+  return response.status().ok() && EstimateGenerateSize(response) > kMostInlineAnswerBytes;
+}
+
 }  // namespace
 
 absl::Status GenerateInference::Read(std::shared_ptr<ReceivedBody> body,
@@ -52,7 +60,11 @@ absl::Status GenerateInference::Read(std::shared_ptr<ReceivedBody> body,
   buffers_.ChargeTo(budget, body_ == nullptr ? 0 : body_->charged());
   absl::Status read = ReadGenerateRequest(body_ == nullptr ? absl::string_view() : body_->text(),
                                           limits, draft(), &buffers_);
-  NoteFailure(traced_, read);
+  // Nobody else takes the responder before the request is issued.
+  std::optional<HttpResponder> responder = TakeResponder();
+  responder->NoteRequest([this] { return AboutRequest(*draft(), traced_); });
+  MutexLock lock(&mu_);
+  responder_ = std::move(responder);
   return read;
 }
 
@@ -65,22 +77,21 @@ void GenerateInference::Attach(HttpResponder responder) {
 }
 
 void GenerateInference::Issue(std::shared_ptr<GenerateInference> inference, Server* server,
-                              const OutputAllocator* allocator,
-                              std::shared_ptr<HttpBodyStream> events, HttpResponder responder) {
+                              const OutputAllocator* allocator, InlineTurn* turn) {
   InferRequest* const request = inference->draft();
-  if (!request->model()->config().decoupled) request->set_inline_turn(responder.inline_turn());
-  inference->events_ = std::move(events);
-  responder.NoteRequest([&] { return AboutRequest(*request, inference->traced_); });
-  inference->Attach(std::move(responder));
+  if (!request->model()->config().decoupled) request->set_inline_turn(turn);
   const absl::Status issued = Flight::Issue(&inference, allocator, [server](InferRequest* draft) {
     return server->InferForClient(draft);
   });
-  if (issued.ok()) return;
+  if (!issued.ok()) inference->Refuse(issued);
+}
+
+void GenerateInference::Refuse(const absl::Status& error) {
   // Everything that the request holds is returned before the client can see the answer.
-  inference->Drop();
-  HttpResponse refusal = inference->Failure(issued);
-  inference->NoteSendingOf(&refusal);
-  inference->TakeResponder()->Complete(std::move(refusal));
+  Drop();
+  HttpResponse refusal = Failure(error);
+  NoteSendingOf(&refusal);
+  TakeResponder()->Complete(std::move(refusal));
 }
 
 std::optional<HttpResponder> GenerateInference::TakeResponder() {
@@ -98,14 +109,46 @@ void GenerateInference::OnReleased() {
 
 void GenerateInference::OnResponse(std::unique_ptr<InferResponse> response, bool is_final) {
   if (traced_ != nullptr && response != nullptr) traced_->Note(kResponseComplete);
-  if (events_ != nullptr) return ReceiveEvent(std::move(response), is_final);
-  if (!response_.Add(std::move(response), is_final)) return;
-  TakeResponder()->CompleteWith([self = shared_from_this()] {
-    HttpResponse answer = self->MakeResponse();
-    AddLoadMetrics(self->load_metrics_, &answer);
-    self->NoteSendingOf(&answer);
-    return answer;
-  });
+  if (events_ == nullptr) {
+    if (response_.Add(std::move(response), is_final)) Answer();
+    return;
+  }
+  // Not decoupled: executed by this thread, or found in the cache.
+  if (is_final && OnIoThread() && response != nullptr && TakesLongToWrite(*response)) {
+    return ReceiveElsewhere(std::move(response));
+  }
+  ReceiveEvent(std::move(response), is_final);
+}
+
+template <typename Job>
+bool GenerateInference::RunElsewhere(Job* job) {
+  try {
+    return compression_->TryRun(std::move(*job));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void GenerateInference::Answer() {
+  if (response_.count() != 1 || !TakesLongToWrite(*response_.first())) {
+    return TakeResponder()->CompleteWith(
+        [self = shared_from_this()] { return self->MakeAnswer(); });
+  }
+  auto here = [self = shared_from_this()] { self->TakeResponder()->Complete(self->MakeAnswer()); };
+  if (RunElsewhere(&here)) return;
+  // The queue is full. A thread of the model, which makes answers faster than they can be written,
+  // writes this one.
+  if (!OnIoThread()) return here();
+  HttpResponse refusal = Failure(TooManyLargeAnswers());
+  NoteSendingOf(&refusal);
+  TakeResponder()->Complete(std::move(refusal));
+}
+
+HttpResponse GenerateInference::MakeAnswer() {
+  HttpResponse answer = MakeResponse();
+  AddLoadMetrics(load_metrics_, &answer);
+  NoteSendingOf(&answer);
+  return answer;
 }
 
 void GenerateInference::NoteSendingOf(HttpResponse* response) const {
@@ -131,7 +174,9 @@ HttpResponse GenerateInference::MakeResponse() {
   if (!response.ok()) return Failure(response.status());
   std::string json;
   BudgetUnits units;
-  absl::Status written = AppendGenerateResponse(**response, &json);
+  absl::Status written =
+      ChargeText(in_flight_bytes_, EstimateGenerateSize(**response), &units);
+  if (written.ok()) written = AppendGenerateResponse(**response, &json);
   if (written.ok()) written = ChargeText(in_flight_bytes_, json.capacity(), &units);
   if (!written.ok()) return Failure(written);
   HttpResponse http = JsonResponse(std::move(json));
@@ -162,6 +207,22 @@ void GenerateInference::ReceiveEvent(std::unique_ptr<InferResponse> response, bo
   if (is_final) events_->End();
   if (!empty || is_final) StartStream(http_status);
   if (!empty && !is_final) events_->AwaitRoom();
+}
+
+void GenerateInference::ReceiveElsewhere(std::unique_ptr<InferResponse> response) {
+  struct Job {
+    std::shared_ptr<GenerateInference> self;
+    std::unique_ptr<InferResponse> response;
+    void operator()() { self->ReceiveEvent(std::move(response), /*is_final=*/true); }
+  };
+  Job job{shared_from_this(), std::move(response)};
+  if (RunElsewhere(&job)) return;
+  job.response.reset();
+  Event refusal = ErrorEvent(TooManyLargeAnswers());
+  NoteFailure(traced_, refusal.error);
+  events_->Append({std::move(refusal.text), nullptr});
+  events_->End();
+  StartStream(refusal.http_status);
 }
 
 void GenerateInference::StartStream(int http_status) {

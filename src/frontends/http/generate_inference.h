@@ -1,8 +1,8 @@
 // GenerateInference: the flight of one generate or generate_stream request: the bytes that the
 // request points into, and the way back to the client.
 //
-// Handle's thread fills and issues it. Shared with the connection's thread, which may cancel it,
-// and until the answer is made.
+// One thread at a time fills it, and then either refuses or issues it. Shared with the connection's
+// thread, which may cancel it, and until the answer is made.
 #ifndef NEREID_FRONTENDS_HTTP_GENERATE_INFERENCE_H_
 #define NEREID_FRONTENDS_HTTP_GENERATE_INFERENCE_H_
 
@@ -15,6 +15,7 @@
 
 #include "base/budget.h"
 #include "base/mutex.h"
+#include "base/spare_executor.h"
 #include "frontends/codec/request_buffers.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/http/forwarded_headers.h"
@@ -31,7 +32,10 @@ namespace nereid {
 class GenerateInference final : public Flight,
                                 public std::enable_shared_from_this<GenerateInference> {
  public:
-  GenerateInference(std::shared_ptr<ServingModel> model, int64_t version) {
+  // Large answers are written on `compression`.
+  GenerateInference(std::shared_ptr<ServingModel> model, int64_t version,
+                    SpareExecutor* compression)
+      : compression_(compression) {
     Draft(std::move(model), version);
   }
 
@@ -40,6 +44,14 @@ class GenerateInference final : public Flight,
     traced_ = BeginHttpTrace(tracing, request, draft());
   }
 
+  // Sends each response as an event of `events` rather than the single response as a whole.
+  // REQUIRES: not attached.
+  void set_events(std::shared_ptr<HttpBodyStream> events) { events_ = std::move(events); }
+
+  // Takes the duty to answer, and from now on notices when the client leaves. REQUIRES: called
+  // inside HttpHandler::Handle on its thread.
+  void Attach(HttpResponder responder) ABSL_LOCKS_EXCLUDED(mu_);
+
   // Reads `body` (null: there is none) into the core's request; `budget` pays for the memory needed
   // and for the texts of answers. Errors of ReadGenerateRequest.
   absl::Status Read(std::shared_ptr<ReceivedBody> body, const RequestLimits& limits,
@@ -47,40 +59,46 @@ class GenerateInference final : public Flight,
 
   // Gives the model the `headers` that `forwarding` chooses. REQUIRES: Read has succeeded.
   absl::Status Forward(const HeaderForwarding& forwarding, absl::Span<const HttpHeader> headers) {
-    absl::Status forwarded = ForwardHeaders(forwarding, headers, draft());
-    NoteFailure(traced_, forwarded);
-    return forwarded;
+    return ForwardHeaders(forwarding, headers, draft());
   }
 
   // How the answer shall tell the server's load. REQUIRES: not issued.
   void set_load_metrics(LoadMetricsFormat format) { load_metrics_ = format; }
 
-  // Hands the request of `inference` to `server`; the answer goes to `responder` on every path:
-  // each response as an event of `events` or, if that is null, the single response as a whole.
+  // Hands the request of `inference` to `server`, which may execute it in `turn` (null: it may
+  // not). The answer goes to the responder on every path. REQUIRES: Attach.
   static void Issue(std::shared_ptr<GenerateInference> inference, Server* server,
-                    const OutputAllocator* allocator, std::shared_ptr<HttpBodyStream> events,
-                    HttpResponder responder);
+                    const OutputAllocator* allocator, InlineTurn* turn);
+  // Answers without issuing the request. REQUIRES: Attach, and not issued.
+  void Refuse(const absl::Status& error);
 
  private:
   // Flight
   void OnReleased() override;
   void OnResponse(std::unique_ptr<InferResponse> response, bool is_final) override;
 
-  // Takes the duty to answer, and from now on notices when the client leaves.
-  void Attach(HttpResponder responder) ABSL_LOCKS_EXCLUDED(mu_);
-
   // None if it was taken already.
   std::optional<HttpResponder> TakeResponder() ABSL_LOCKS_EXCLUDED(mu_);
   void NoteSendingOf(HttpResponse* response) const;
   // The answer that tells an error.
   HttpResponse Failure(const absl::Status& error) const;
+  // Has a thread of the executor call `job`. False if too much is waiting already, or if there is
+  // no memory; the job is then left as it was.
+  template <typename Job>
+  bool RunElsewhere(Job* job);
   // ---- generate
+  void Answer();
+  HttpResponse MakeAnswer();
   HttpResponse MakeResponse();
   // ---- generate_stream
   void ReceiveEvent(std::unique_ptr<InferResponse> response, bool is_final);
+  // The same for a response that takes an I/O thread too long to write. REQUIRES: it is the only
+  // one, and final.
+  void ReceiveElsewhere(std::unique_ptr<InferResponse> response);
   // Sends the header of the stream, unless it was sent already.
   void StartStream(int http_status) ABSL_LOCKS_EXCLUDED(mu_);
 
+  SpareExecutor* const compression_;
   std::shared_ptr<ReceivedBody> body_;
   RequestBuffers buffers_;  // memory that the inputs point into
   Budget* in_flight_bytes_ = nullptr;

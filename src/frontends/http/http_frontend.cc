@@ -68,7 +68,7 @@ HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
                  &access_,
                  ToJson(server->Metadata()),
                  InferEndpoint(server, executors.compression, options),
-                 GenerateEndpoint(server, options)},
+                 GenerateEndpoint(server, executors.compression, options)},
       routes_(AllRoutes()),
       router_(MakeRouter(routes_)) {}
 

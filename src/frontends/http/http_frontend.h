@@ -24,7 +24,7 @@ namespace nereid {
 // Executors for work that takes too long for an I/O thread.
 struct HttpExecutors {
   SpareExecutor* admin = nullptr;        // administration
-  SpareExecutor* compression = nullptr;  // (de)compression of large bodies and answers
+  SpareExecutor* compression = nullptr;  // reading and writing of large bodies and answers
   AccessLog* access_log = nullptr;       // writes lines about requests; null: nobody does
 };
 

@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/io_thread.h"
 #include "base/status_macros.h"
 #include "frontends/codec/inline_limits.h"
 #include "frontends/codec/v2_request_reader.h"
 #include "frontends/codec/v2_response_writer.h"
 #include "frontends/http/charged_text.h"
 #include "frontends/http/infer_endpoint.h"
+#include "frontends/http/off_loop.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
@@ -109,6 +111,10 @@ void HttpInference::Issue(std::shared_ptr<HttpInference> inference, Server* serv
 void HttpInference::Refuse(const absl::Status& error) {
   // Everything that the request holds is returned before the client can see the answer.
   Drop();
+  CompleteWithError(error);
+}
+
+void HttpInference::CompleteWithError(const absl::Status& error) {
   HttpResponse response = StatusResponse(error);
   NoteFailure(traced_, error);
   NoteSending(&traced_, &response);
@@ -127,27 +133,29 @@ void HttpInference::OnResponse(std::unique_ptr<InferResponse> response, bool is_
 }
 
 void HttpInference::Answer() {
-  if (TakesLongToCompress()) {
-    if (CompressElsewhere()) return;
-    // The queue is full: the finished result is sent uncompressed rather than refused.
-    response_coding_ = ContentCoding::kIdentity;
-  }
-  AnswerOnIoThread();
+  if (!TakesLongToWrite()) return AnswerOnIoThread();
+  if (WriteElsewhere()) return;
+  // The queue is full. The finished result is sent uncompressed rather than refused, and a thread
+  // of the model, which makes answers faster than they can be written, writes it.
+  response_coding_ = ContentCoding::kIdentity;
+  if (!TakesLongToWrite()) return AnswerOnIoThread();
+  if (!OnIoThread()) return WriteAndAnswer();
+  CompleteWithError(TooManyLargeAnswers());
 }
 
-bool HttpInference::CompressElsewhere() {
+bool HttpInference::WriteElsewhere() {
   try {
-    return compression_->TryRun([self = shared_from_this()] { self->CompressAndAnswer(); });
+    return compression_->TryRun([self = shared_from_this()] { self->WriteAndAnswer(); });
   } catch (const std::bad_alloc&) {
     return false;
   }
 }
 
-void HttpInference::CompressAndAnswer() {
-  if (!cancelled()) return responder_->Complete(MakeResponse());
-  // The I/O thread makes the answer only if the client can still receive it: the client may have
-  // closed only its sending side.
-  response_coding_ = ContentCoding::kIdentity;
+void HttpInference::WriteAndAnswer() {
+  // Not compressed for a client that is leaving, or that has closed only its sending side.
+  if (cancelled()) response_coding_ = ContentCoding::kIdentity;
+  if (TakesLongToWrite()) return responder_->Complete(MakeResponse());
+  // The I/O thread makes the answer only if the client can still receive it.
   AnswerOnIoThread();
 }
 
@@ -155,10 +163,13 @@ void HttpInference::AnswerOnIoThread() {
   responder_->CompleteWith([self = shared_from_this()] { return self->MakeResponse(); });
 }
 
-bool HttpInference::TakesLongToCompress() const {
-  if (response_coding_ == ContentCoding::kIdentity) return false;
-  return response_.count() == 1 && response_.first()->status().ok() &&
-         EstimateBodySize(*response_.first(), formats_) > kMostInlineAnswerBytes;
+bool HttpInference::TakesLongToWrite() const {
+  if (response_.count() != 1 || !response_.first()->status().ok()) return false;
+  const InferResponse& response = *response_.first();
+  // Binary outputs are sent from where they are, but compressed byte by byte.
+  return (response_coding_ == ContentCoding::kIdentity ? EstimateJsonSize(response, formats_)
+                                                       : EstimateBodySize(response, formats_)) >
+         kMostInlineAnswerBytes;
 }
 
 HttpResponse HttpInference::MakeResponse() {

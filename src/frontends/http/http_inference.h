@@ -33,7 +33,8 @@ namespace nereid {
 
 class HttpInference final : public Flight, public std::enable_shared_from_this<HttpInference> {
  public:
-  // Large answers are compressed on `compression`, which must end before `budget` is destroyed.
+  // Large answers are written and compressed on `compression`, which must end before `budget` is
+  // destroyed.
   HttpInference(std::shared_ptr<ServingModel> model, int64_t version, ContentCoding response_coding,
                 SpareExecutor* compression)
       : compression_(compression), response_coding_(response_coding) {
@@ -73,13 +74,14 @@ class HttpInference final : public Flight, public std::enable_shared_from_this<H
   void OnReleased() override;
   void OnResponse(std::unique_ptr<InferResponse> response, bool is_final) override;
 
+  void CompleteWithError(const absl::Status& error);
   // Has the response built on a suitable thread, and sent.
   void Answer();
   void AnswerOnIoThread();
   // False if too much is waiting already, or if there is no memory.
-  bool CompressElsewhere();
-  void CompressAndAnswer();
-  bool TakesLongToCompress() const;
+  bool WriteElsewhere();
+  void WriteAndAnswer();
+  bool TakesLongToWrite() const;
   HttpResponse MakeResponse();
   absl::StatusOr<HttpResponse> WriteOnlyResponse();
   absl::StatusOr<HttpResponse> WriteResponse(std::unique_ptr<InferResponse> response);

@@ -16,6 +16,7 @@
 #include "frontends/http/http_endpoints.h"
 #include "frontends/http/http_inference.h"
 #include "frontends/http/model_version.h"
+#include "frontends/http/off_loop.h"
 #include "frontends/http/routes.h"
 #include "frontends/http/status_map.h"
 
@@ -94,7 +95,9 @@ void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> 
   InlineTurn* const turn = responder.inline_turn();
   inference->Attach(std::move(responder));
   if (*coding == ContentCoding::kIdentity) {
-    if (JsonSize(*request) > kMostInlineJsonBytes && ReadElsewhere(&request, inference)) return;
+    if (JsonSize(*request) > kMostInlineJsonBytes) {
+      return ReadElsewhere(std::move(request), std::move(inference));
+    }
     const absl::Status read = Read(*request, inference.get());
     request.reset();  // the inference holds the body
     return IssueOrRefuse(read, std::move(inference), turn);
@@ -109,8 +112,8 @@ void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> 
   HandleCompressed(std::move(compressed), turn);
 }
 
-bool InferEndpoint::ReadElsewhere(std::unique_ptr<HttpRequest>* request,
-                                  const std::shared_ptr<HttpInference>& inference) {
+void InferEndpoint::ReadElsewhere(std::unique_ptr<HttpRequest> request,
+                                  std::shared_ptr<HttpInference> inference) {
   struct Job {
     InferEndpoint* endpoint;
     std::unique_ptr<HttpRequest> request;
@@ -124,11 +127,10 @@ bool InferEndpoint::ReadElsewhere(std::unique_ptr<HttpRequest>* request,
       endpoint->IssueOrRefuse(read, std::move(inference), /*turn=*/nullptr);
     }
   };
-  Job job{this, std::move(*request), inference};
-  if (compression_->TryRun(std::move(job))) return true;
-  // The queue is full: this thread reads the body itself, which slows its clients down.
-  *request = std::move(job.request);
-  return false;
+  Job job{this, std::move(request), std::move(inference)};
+  if (compression_->TryRun(std::move(job))) return;
+  job.request.reset();
+  job.inference->Refuse(TooManyLargeBodies());
 }
 
 void InferEndpoint::HandleCompressed(std::unique_ptr<Compressed> compressed, InlineTurn* turn) {
@@ -138,11 +140,14 @@ void InferEndpoint::HandleCompressed(std::unique_ptr<Compressed> compressed, Inl
   }
   if (done.ok() && !*done) return DecompressElsewhere(std::move(compressed));
   absl::Status read = done.status();
+  std::shared_ptr<HttpInference> inference = std::move(compressed->inference);
   if (read.ok()) {
     compressed->request->set_body(compressed->body.Finish());
-    read = Read(*compressed->request, compressed->inference.get());
+    if (JsonSize(*compressed->request) > kMostInlineJsonBytes) {
+      return ReadElsewhere(std::move(compressed->request), std::move(inference));
+    }
+    read = Read(*compressed->request, inference.get());
   }
-  std::shared_ptr<HttpInference> inference = std::move(compressed->inference);
   compressed.reset();
   IssueOrRefuse(read, std::move(inference), turn);
 }
@@ -152,9 +157,7 @@ void InferEndpoint::DecompressElsewhere(std::unique_ptr<Compressed> compressed) 
   const bool taken = compression_->TryRun([this, job = std::move(compressed)]() mutable {
     Continue(std::move(job));
   });
-  if (taken) return;
-  inference->Refuse(absl::UnavailableError(
-      "too many large compressed request bodies at a time: try again later"));
+  if (!taken) inference->Refuse(TooManyLargeBodies());
 }
 
 void InferEndpoint::Continue(std::unique_ptr<Compressed> compressed) {

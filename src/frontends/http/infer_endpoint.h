@@ -38,10 +38,10 @@ class InferEndpoint {
   // A request whose body is still compressed.
   struct Compressed;
 
-  // Reads the JSON of a large body, and issues the request, on another thread. False, with the
-  // request unchanged, if too much is waiting there.
-  bool ReadElsewhere(std::unique_ptr<HttpRequest>* request,
-                     const std::shared_ptr<HttpInference>& inference);
+  // Reads the JSON of a large body, and issues the request, on another thread; refuses it if too
+  // much is waiting there.
+  void ReadElsewhere(std::unique_ptr<HttpRequest> request,
+                     std::shared_ptr<HttpInference> inference);
   void HandleCompressed(std::unique_ptr<Compressed> compressed, InlineTurn* turn);
   void DecompressElsewhere(std::unique_ptr<Compressed> compressed);
   // Continues on another thread where HandleCompressed stopped.

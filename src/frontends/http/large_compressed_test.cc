@@ -89,6 +89,18 @@ struct Inference {
   }
 };
 
+constexpr char kTooManyBodies[] =
+    R"({"error":"too many large request bodies are being read at a time: try again later"})";
+
+// A request of more than `bytes` bytes.
+std::string Generate(size_t bytes, const std::string& method = "generate") {
+  std::string body = R"({"INPUT0":[7)";
+  while (body.size() < bytes) body += ",7";
+  body += "]}";
+  return absl::StrCat("POST /v2/models/echo/", method,
+                      " HTTP/1.1\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
+}
+
 // The tensor of a successful answer.
 std::string TensorOf(const ReceivedResponse& response) {
   EXPECT_EQ(response.status, 200) << response.body;
@@ -140,7 +152,7 @@ class LargeCompressedTest : public testing::Test {
     std::ofstream(repository_ / name / "config.pbtxt") << config;
   }
 
-  // From here on, only the I/O thread can compress and decompress.
+  // From here on, large bodies and answers wait.
   void CloseDoor() {
     ASSERT_TRUE(compression_.TryRun([this] { door_.Pass(); }));
     door_.AwaitWaiting(1);
@@ -262,13 +274,82 @@ TEST_F(LargeCompressedTest, LargeJsonIsNotReadOnTheIoThread) {
   EXPECT_THAT(wrong.body, HasSubstr("failed to parse the request JSON buffer"));
 }
 
-TEST_F(LargeCompressedTest, LargeJsonIsReadOnTheIoThreadWhenTooMuchWaits) {
+TEST_F(LargeCompressedTest, LargeJsonIsRefusedWhenTooMuchWaits) {
   CloseDoor();
   FillQueue();
   Inference inference(Tensor(100, 0));
   inference.json += std::string(kMostInlineJsonBytes, ' ');
   LoopbackClient client = Connect();
-  EXPECT_TRUE(TensorOf(client.RoundTrip(inference.PlainRequest())) == inference.tensor);
+  for (const std::string& request :
+       {inference.PlainRequest(), inference.PackedRequest(), Generate(kMostInlineJsonBytes)}) {
+    const auto refused = client.RoundTrip(request);
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_EQ(refused.body, kTooManyBodies);
+    EXPECT_EQ(server_->in_flight_bytes()->used(), 0u);
+    EXPECT_EQ(server_->in_flight_requests()->used(), 0u);
+  }
+  EXPECT_EQ(Executed(), 0u);
+  // What is small is served as always.
+  EXPECT_EQ(client.RoundTrip(Generate(100)).status, 200);
+}
+
+TEST_F(LargeCompressedTest, LargeGenerateBodyIsNotReadOnTheIoThread) {
+  CloseDoor();
+  LoopbackClient client = Connect();
+  ASSERT_TRUE(client.Send(Generate(kMostInlineJsonBytes)));
+  AwaitRequests(1);
+  EXPECT_EQ(Executed(), 0u);
+  door_.Open();
+  const auto answer = client.Read();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, HasSubstr(R"({"OUTPUT0":[7,7,7,)"));
+  // A stream is no different, and that thread also finds errors.
+  EXPECT_THAT(client.RoundTrip(Generate(kMostInlineJsonBytes, "generate_stream")).body,
+              HasSubstr(R"(data: {"OUTPUT0":[7,7,7,)"));
+  const std::string blanks(kMostInlineJsonBytes, ' ');
+  const auto wrong = client.RoundTrip(
+      absl::StrCat("POST /v2/models/echo/generate HTTP/1.1\r\nContent-Length: ",
+                   blanks.size() + 1, "\r\n\r\n", blanks, "["));
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_THAT(wrong.body, HasSubstr("failed to parse the request JSON buffer"));
+}
+
+TEST_F(LargeCompressedTest, NothingIsGeneratedForAClientThatHasLeft) {
+  CloseDoor();
+  LoopbackClient client = Connect();
+  ASSERT_TRUE(client.Send(Generate(kMostInlineJsonBytes)));
+  AwaitRequests(1);
+  client.Reset();
+  ASSERT_TRUE(Eventually([this] { return http_->connection_count() == 0; }));
+  door_.Open();
+  EXPECT_TRUE(BecomesIdle());
+  EXPECT_EQ(Executed(), 0u);
+}
+
+TEST_F(LargeCompressedTest, LargeAnswerIsNotWrittenOnTheIoThread) {
+  CloseDoor();
+  Inference inference(Tensor(100 << 10, 0));
+  inference.json.replace(inference.json.find("true"), 4, "false");
+  LoopbackClient client = Connect();
+  ASSERT_TRUE(client.Send(inference.PlainRequest()));
+  ASSERT_TRUE(Eventually([this] { return Executed() == 1; }));
+  AwaitIoThread();
+  EXPECT_EQ(server_->in_flight_requests()->used(), 1u) << "it has its answer";
+  door_.Open();
+  const auto answer = client.Read();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, HasSubstr(R"("shape":[102400],"data":[)"));
+}
+
+TEST_F(LargeCompressedTest, LargeAnswerIsWrittenByTheModelsThreadWhenTooMuchWaits) {
+  CloseDoor();
+  FillQueue();
+  Inference inference(Tensor(100 << 10, 0));
+  inference.json.replace(inference.json.find("true"), 4, "false");
+  LoopbackClient client = Connect();
+  const auto answer = client.RoundTrip(inference.PlainRequest());
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, HasSubstr(R"("shape":[102400],"data":[)"));
 }
 
 TEST_F(LargeCompressedTest, MistakesAreFoundOnAnyThread) {
@@ -297,8 +378,7 @@ TEST_F(LargeCompressedTest, BodyIsRefusedWhenTooMuchWaits) {
        {Inference(Tensor(100 << 10, 1 << 20)), Inference(Tensor(0, 4 << 20))}) {
     const auto refused = client.RoundTrip(inference.PackedRequest());
     EXPECT_EQ(refused.status, 503);
-    EXPECT_EQ(refused.body,
-              R"({"error":"too many large compressed request bodies at a time: try again later"})");
+    EXPECT_EQ(refused.body, kTooManyBodies);
     EXPECT_EQ(server_->in_flight_bytes()->used(), 0u);
     EXPECT_EQ(server_->in_flight_requests()->used(), 0u);
   }

@@ -25,4 +25,14 @@ void AnswerOffLoop(SpareExecutor* executor, HttpResponder responder,
       absl::UnavailableError("too many administration requests at a time: try again later")));
 }
 
+absl::Status TooManyLargeBodies() {
+  return absl::UnavailableError(
+      "too many large request bodies are being read at a time: try again later");
+}
+
+absl::Status TooManyLargeAnswers() {
+  return absl::UnavailableError(
+      "too many large answers are being written at a time: try again later");
+}
+
 }  // namespace nereid

@@ -4,6 +4,7 @@
 #define NEREID_FRONTENDS_HTTP_OFF_LOOP_H_
 
 #include <absl/functional/any_invocable.h>
+#include <absl/status/status.h>
 
 #include "base/spare_executor.h"
 #include "frontends/http/http_message.h"
@@ -18,6 +19,11 @@ void RespondOffLoop(SpareExecutor* executor, HttpResponder responder,
 // The same for an `answer` that completes the request itself, there or later.
 void AnswerOffLoop(SpareExecutor* executor, HttpResponder responder,
                    absl::AnyInvocable<void(HttpResponder)> answer);
+
+// Why a large body is not read: the I/O thread must not do it, and the others have enough to do.
+absl::Status TooManyLargeBodies();
+// The same for an answer that an I/O thread got from the model.
+absl::Status TooManyLargeAnswers();
 
 }  // namespace nereid
 
