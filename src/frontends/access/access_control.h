@@ -56,6 +56,8 @@ class AccessControl {
   struct Needs {
     std::string header;  // its name in lower case; empty: none
     bool key = false;    // "Authorization: Bearer <key>"
+
+    bool operator==(const Needs&) const = default;
   };
   // As of now. Reads the file of keys at times.
   Needs NeedsOf(ApiGroup group) const;

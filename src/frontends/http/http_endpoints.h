@@ -3,13 +3,14 @@
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_ENDPOINTS_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_ENDPOINTS_H_
 
+#include <memory>
 #include <string>
 
 #include "base/spare_executor.h"
-#include "frontends/access/access_control.h"
 #include "frontends/codec/parse_cost.h"
 #include "frontends/http/generate_endpoint.h"
 #include "frontends/http/infer_endpoint.h"
+#include "frontends/http/openapi.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "frontends/tracing/tracing.h"
 #include "server/server.h"
@@ -21,8 +22,8 @@ struct HttpEndpoints {
   SpareExecutor* const admin;  // runs administration
   SharedMemoryRegistry* const shared_memory;
   Tracing* const tracing;
-  const AccessControl* const access;
   const std::string server_metadata;  // as JSON; does not change while the server runs
+  const std::unique_ptr<OpenApiText> openapi;
   InferEndpoint infer;
   GenerateEndpoint generate;
 

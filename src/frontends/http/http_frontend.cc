@@ -4,6 +4,7 @@
 #include <absl/strings/strip.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -65,8 +66,8 @@ HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
                  executors.admin,
                  options.shared_memory,
                  options.tracing,
-                 &access_,
                  ToJson(server->Metadata()),
+                 std::make_unique<OpenApiText>(AllRoutes(), server->Metadata().version, &access_),
                  InferEndpoint(server, executors.compression, options),
                  GenerateEndpoint(server, executors.compression, options)},
       routes_(AllRoutes()),

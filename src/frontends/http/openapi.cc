@@ -6,7 +6,6 @@
 
 #include "base/json_writer.h"
 #include "frontends/http/openapi_schemas.h"
-#include "frontends/http/openapi_security.h"
 
 namespace nereid {
 namespace {
@@ -241,8 +240,7 @@ std::vector<std::string> PathsOf(absl::string_view pattern) {
 }
 
 std::string OpenApiDocument(absl::Span<const HttpRoute> routes, absl::string_view version,
-                            const AccessControl& access) {
-  const OpenApiSecurity security(access);
+                            const OpenApiSecurity& security) {
   std::string json;
   JsonWriter w(&json);
   w.BeginObject();
@@ -261,6 +259,16 @@ std::string OpenApiDocument(absl::Span<const HttpRoute> routes, absl::string_vie
   w.EndObject();
   w.EndObject();
   return json;
+}
+
+std::shared_ptr<const std::string> OpenApiText::Get() {
+  OpenApiSecurity security(*access_);
+  MutexLock lock(&mu_);
+  if (text_ == nullptr || security_ != security) {
+    text_ = std::make_shared<const std::string>(OpenApiDocument(routes_, version_, security));
+    security_ = std::move(security);
+  }
+  return text_;
 }
 
 }  // namespace nereid

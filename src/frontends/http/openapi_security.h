@@ -16,6 +16,8 @@ class OpenApiSecurity {
  public:
   explicit OpenApiSecurity(const AccessControl& access);
 
+  bool operator==(const OpenApiSecurity& other) const { return needs_ == other.needs_; }
+
   // Adds the member "securitySchemes" of "components", if there are any.
   void WriteSchemes(JsonWriter* w) const;
   // Adds the member "security" of an operation of the group, if it needs something.

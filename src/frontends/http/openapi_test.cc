@@ -3,12 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+#include <memory>
 #include <set>
 #include <string>
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "base/clock.h"
+#include "base/watched_files.h"
+#include "frontends/access/api_keys.h"
 #include "frontends/http/openapi_schemas.h"
 
 namespace nereid {
@@ -57,7 +63,7 @@ TEST(OpenApiTest, ARouteBecomesItsPaths) {
                            ApiGroup::kInference,
                            nullptr,
                            {"Makes it", "Live", "Ready", BodyForm::kJson, true}};
-  const std::string json = OpenApiDocument({&route, 1}, "1.2", {});
+  const std::string json = OpenApiDocument({&route, 1}, "1.2", OpenApiSecurity(AccessControl()));
   EXPECT_THAT(json, HasSubstr(R"({"openapi":"3.1.0","info":{"title":"Nereid")"));
   EXPECT_THAT(json, HasSubstr(R"("version":"1.2")"));
   EXPECT_THAT(json, HasSubstr(R"("/v2/things/make":{"parameters":[],"get":{"operationId":)"
@@ -76,7 +82,7 @@ TEST(OpenApiTest, ARouteBecomesItsPaths) {
 }
 
 TEST(OpenApiTest, EachBodyHasASchemaThatExists) {
-  const std::string json = OpenApiDocument(AllRoutes(), "1.2", {});
+  const std::string json = OpenApiDocument(AllRoutes(), "1.2", OpenApiSecurity(AccessControl()));
   for (const std::string form : {R"("application/json":{)", R"("application/octet-stream":{)",
                                  R"("text/event-stream":{)", R"("text/html":{)"}) {
     size_t found = 0;
@@ -102,7 +108,7 @@ TEST(OpenApiTest, WhatAGroupNeedsIsSaidWhereItIsNeeded) {
       {"/a", RouteMethods::kPost, ApiGroup::kInference, nullptr, {"a"}},
       {"/b", RouteMethods::kPost, ApiGroup::kLogging, nullptr, {"b"}},
   };
-  const std::string json = OpenApiDocument(routes, "1", access);
+  const std::string json = OpenApiDocument(routes, "1", OpenApiSecurity(access));
   EXPECT_THAT(json,
               HasSubstr(R"("post":{"operationId":"post_a","summary":"a","tags":["inference"],)"
                         R"("security":[{"header2":[]}],)"));
@@ -123,10 +129,35 @@ TEST(OpenApiTest, OnlyRegisteringASegmentMayFailInTheServer) {
   for (const HttpRoute& route : AllRoutes()) {
     if (route.doc.server_error == nullptr) continue;
     EXPECT_THAT(route.pattern, HasSubstr("/v2/systemsharedmemory"));
-    EXPECT_THAT(OpenApiDocument({&route, 1}, "1", {}), HasSubstr("\"500\":{"));
+    EXPECT_THAT(OpenApiDocument({&route, 1}, "1", OpenApiSecurity(AccessControl())),
+                HasSubstr("\"500\":{"));
     ++routes;
   }
   EXPECT_EQ(routes, 1u);
+}
+
+TEST(OpenApiTest, TheTextIsMadeAgainOnlyWhenTheKeysOpenOtherGroups) {
+  const std::string path = testing::TempDir() + "openapi_keys";
+  const auto write = [&path](const std::string& text) { std::ofstream(path) << text; };
+  write("all 0123456789abcdef");
+  FakeClock clock;
+  const auto keys = ApiKeys::Create(path, &clock);
+  ASSERT_TRUE(keys.ok()) << keys.status();
+  const AccessControl access(RestrictedApis(), "", "API", keys->get());
+  OpenApiText openapi(AllRoutes(), "1.2", &access);
+  const std::shared_ptr<const std::string> first = openapi.Get();
+  EXPECT_EQ(*first, OpenApiDocument(AllRoutes(), "1.2", OpenApiSecurity(access)));
+  EXPECT_EQ(openapi.Get(), first) << "the same text, not a copy";
+  // Another key for the same groups changes nothing.
+  write("all 0123456789abcdef\nall fedcba9876543210\n");
+  clock.Advance(2 * WatchedFiles::kLookEvery);
+  EXPECT_EQ(openapi.Get(), first);
+  write("all 0123456789abcdef\nhealth,inference *\n");
+  clock.Advance(2 * WatchedFiles::kLookEvery);
+  const std::shared_ptr<const std::string> second = openapi.Get();
+  EXPECT_LT(second->size(), first->size()) << "fewer operations need a key";
+  EXPECT_EQ(*second, OpenApiDocument(AllRoutes(), "1.2", OpenApiSecurity(access)));
+  std::remove(path.c_str());
 }
 
 }  // namespace
