@@ -7,13 +7,16 @@
 
 #include <string>
 
+#include "base/export.h"
+
 namespace nereid {
 
 // The candidate with the fewest single-character edits to `name`, ignoring case; the first one if
 // several are equally near. If a third or more of the longer name would have to change, the first
 // candidate that begins with `name`; otherwise nothing, because no advice is better than bad
 // advice.
-std::string NearestName(absl::string_view name, absl::Span<const std::string> candidates);
+NEREID_API std::string NearestName(absl::string_view name,
+                                   absl::Span<const std::string> candidates);
 
 }  // namespace nereid
 

@@ -186,7 +186,7 @@ absl::Status CarefulReader::ReadInput(const JsonValue& json, RequestBuffers* buf
     RETURN_IF_ERROR(Store("shape", AsUint(item), &dim));
     input.shape.push_back(static_cast<int64_t>(dim));
   }
-  if (data != nullptr) return ReadTensorCarefully(*data, max_tensor_bytes_, buffers, &input);
+  if (data != nullptr) return ReadTensorCarefully(*data, type, max_tensor_bytes_, buffers, &input);
   if (region != nullptr) {
     return ReadSharedMemory(*parameters, *region, &input.shared.emplace());
   }

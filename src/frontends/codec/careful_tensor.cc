@@ -11,6 +11,7 @@
 
 #include "base/status_macros.h"
 #include "frontends/codec/binary_tensor.h"
+#include "frontends/codec/known_names.h"
 
 namespace nereid {
 namespace {
@@ -44,6 +45,8 @@ absl::Status ReadScalar(const JsonValue& value, Element* out) {
   return absl::OkStatus();
 }
 
+constexpr char kNotTheShape[] = "Shape does not match true shape of 'data' field";
+
 template <typename Json>
 absl::Status Flatten(const JsonValue& array, Place<Json>* place) {
   for (const JsonValue& item : array.GetArray()) {
@@ -52,8 +55,7 @@ absl::Status Flatten(const JsonValue& array, Place<Json>* place) {
       continue;
     }
     if (place->next == place->end) {
-      return absl::InvalidArgumentError(
-          "Unable to parse 'data': Shape does not match true shape of 'data' field");
+      return UnableToParse("data", absl::InvalidArgumentError(kNotTheShape));
     }
     RETURN_IF_ERROR(UnableToParse("data", ReadScalar<Json>(item, place->next)));
     ++place->next;
@@ -61,10 +63,10 @@ absl::Status Flatten(const JsonValue& array, Place<Json>* place) {
   return absl::OkStatus();
 }
 
-absl::Status FlattenStrings(const JsonValue& array, std::string* tensor) {
+absl::Status FlattenStrings(const JsonValue& array, uint64_t* count, std::string* tensor) {
   for (const JsonValue& item : array.GetArray()) {
     if (item.IsArray()) {
-      RETURN_IF_ERROR(FlattenStrings(item, tensor));
+      RETURN_IF_ERROR(FlattenStrings(item, count, tensor));
       continue;
     }
     const absl::StatusOr<absl::string_view> text = AsString(item);
@@ -73,6 +75,7 @@ absl::Status FlattenStrings(const JsonValue& array, std::string* tensor) {
           absl::StrCat("Unable to parse JSON bytes array: ", text.status().message()));
     }
     AppendBytesElement(*text, tensor);
+    ++*count;
   }
   return absl::OkStatus();
 }
@@ -81,6 +84,14 @@ size_t CountScalars(const JsonValue& array) {
   size_t count = 0;
   for (const JsonValue& item : array.GetArray()) count += item.IsArray() ? CountScalars(item) : 1;
   return count;
+}
+
+// Adds to `status`, whose text clients know, which element it is about.
+absl::Status WithElement(const absl::Status& status, const V2Input& input, uint64_t index) {
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), ": element ", index, " of input ",
+                                   QuotedName(input.name), ", whose datatype is ",
+                                   DataTypeName(input.data_type)));
 }
 
 absl::Status TooLarge(const V2Input& input, uint64_t byte_size, uint64_t limit) {
@@ -127,10 +138,20 @@ absl::Status ReadNumbers(const JsonValue& data, uint64_t max_tensor_bytes, int64
   if (bytes == nullptr) return buffers->WhyNothing("a JSON tensor");
   auto* first = reinterpret_cast<Element*>(bytes);
   Place<Json> place{first, first + room};
-  RETURN_IF_ERROR(Flatten<Json>(data, &place));
+  if (const absl::Status read = Flatten<Json>(data, &place); !read.ok()) {
+    if (place.next < place.end) {
+      return WithElement(read, *input, static_cast<uint64_t>(place.next - first));
+    }
+    return absl::Status(read.code(), absl::StrCat(read.message(), ": input ",
+                                                  QuotedName(input->name), " has more than the ",
+                                                  count, " elements of its shape ",
+                                                  ShapeToString(input->shape)));
+  }
   if (room < static_cast<size_t>(count)) {
     return absl::InvalidArgumentError(
-        "Failed to parse 'data' field: shape does not match true shape");
+        absl::StrCat("Failed to parse 'data' field: shape does not match true shape: input ",
+                     QuotedName(input->name), " has ", room, " of the ", count,
+                     " elements of its shape ", ShapeToString(input->shape)));
   }
   input->bytes = bytes;
   input->byte_size = static_cast<uint64_t>(byte_size);
@@ -140,12 +161,19 @@ absl::Status ReadNumbers(const JsonValue& data, uint64_t max_tensor_bytes, int64
 absl::Status ReadStrings(const JsonValue& data, uint64_t max_tensor_bytes, RequestBuffers* buffers,
                          V2Input* input) {
   std::string tensor;
-  RETURN_IF_ERROR(FlattenStrings(data, &tensor));
+  uint64_t elements = 0;
+  if (const absl::Status read = FlattenStrings(data, &elements, &tensor); !read.ok()) {
+    return WithElement(read, *input, elements);
+  }
   if (tensor.size() > max_tensor_bytes) return TooLarge(*input, tensor.size(), max_tensor_bytes);
   input->byte_size = tensor.size();
   input->bytes = buffers->Adopt(std::move(tensor));
   return input->bytes == nullptr ? buffers->WhyNothing("a JSON tensor") : absl::OkStatus();
 }
+
+constexpr absl::string_view kDataTypesInJson[] = {"BOOL",  "UINT8", "UINT16", "UINT32",
+                                                  "UINT64", "INT8",  "INT16",  "INT32",
+                                                  "INT64", "FP32",  "FP64",   "BYTES"};
 
 absl::Status OnlyBinary(const V2Input& input) {
   return absl::InvalidArgumentError(absl::StrCat(
@@ -155,8 +183,9 @@ absl::Status OnlyBinary(const V2Input& input) {
 
 }  // namespace
 
-absl::Status ReadTensorCarefully(const JsonValue& data, uint64_t max_tensor_bytes,
-                                 RequestBuffers* buffers, V2Input* input) {
+absl::Status ReadTensorCarefully(const JsonValue& data, absl::string_view data_type,
+                                 uint64_t max_tensor_bytes, RequestBuffers* buffers,
+                                 V2Input* input) {
   RETURN_IF_ERROR(UnableToParse("data", CheckArray(data)));
   ASSIGN_OR_RETURN(const int64_t count, CountElements(*input));
   const auto read = [&](auto tag) {
@@ -195,7 +224,9 @@ absl::Status ReadTensorCarefully(const JsonValue& data, uint64_t max_tensor_byte
   }
   // The model decides the type, unless the elements sent cannot be read at all.
   if (CountScalars(data) == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("invalid datatype for input ", input->name));
+  return absl::InvalidArgumentError(
+      absl::StrCat("invalid datatype for input ", input->name, ": ",
+                   CheckKnown("datatype", data_type, kDataTypesInJson).message()));
 }
 
 }  // namespace nereid

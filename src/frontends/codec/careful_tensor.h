@@ -3,6 +3,7 @@
 #define NEREID_FRONTENDS_CODEC_CAREFUL_TENSOR_H_
 
 #include <absl/status/status.h>
+#include <absl/strings/string_view.h>
 
 #include <cstdint>
 
@@ -14,8 +15,10 @@ namespace nereid {
 
 // As ReadTensorFast, but reports what is wrong with `data`: INVALID_ARGUMENT. REQUIRES: `data`
 // nests no deeper than the request's limit (json_parse.h ensures this).
-absl::Status ReadTensorCarefully(const JsonValue& data, uint64_t max_tensor_bytes,
-                                 RequestBuffers* buffers, V2Input* input);
+// `data_type` is the text that input->data_type was read from.
+absl::Status ReadTensorCarefully(const JsonValue& data, absl::string_view data_type,
+                                 uint64_t max_tensor_bytes, RequestBuffers* buffers,
+                                 V2Input* input);
 
 }  // namespace nereid
 

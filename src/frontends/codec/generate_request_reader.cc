@@ -213,8 +213,8 @@ class CarefulGenerateReader {
                                                      spec.name, "' to tensor with proper shape"));
     }
     // No limit here: the size of the JSON text limits the tensor, and the check below does.
-    RETURN_IF_ERROR(
-        ReadTensorCarefully(*value, std::numeric_limits<uint64_t>::max(), buffers_, &input));
+    RETURN_IF_ERROR(ReadTensorCarefully(*value, DataTypeName(spec.data_type),
+                                        std::numeric_limits<uint64_t>::max(), buffers_, &input));
     tensor_bytes_ += input.byte_size;
     if (tensor_bytes_ > max_input_size_) {
       return absl::InvalidArgumentError(absl::StrCat(

@@ -118,12 +118,14 @@ TEST_F(GenerateReaderTest, Mistakes) {
               "Converting keyword: 'parameters': parameter 'nested' has invalid type. It should "
               "be either 'int', 'bool', or 'string'.");
   ExpectError(R"({"T":1})",
-              "Unable to parse JSON bytes array: attempt to access JSON non-string as string");
+              "Unable to parse JSON bytes array: attempt to access JSON non-string as string: "
+              "element 0 of input 'T', whose datatype is BYTES");
   ExpectError(R"({"X":"a"})",
               "Unable to parse 'data': attempt to access JSON non-signed-integer as "
-              "signed-integer");
+              "signed-integer: element 0 of input 'X', whose datatype is INT32");
   ExpectError(R"({"X":[[1,2],[3,4]]})",
-              "Unable to parse 'data': Shape does not match true shape of 'data' field");
+              "Unable to parse 'data': Shape does not match true shape of 'data' field: input 'X' "
+              "has more than the 2 elements of its shape [2]");
   ExpectError(R"({"X":1,"X":2})", "[request id: <id_unknown>] input 'X' already exists in request");
   ExpectError(R"({"X":1,"parameters":{"X":2}})",
               "Converting keyword: 'parameters': [request id: <id_unknown>] input 'X' already "

@@ -450,9 +450,20 @@ std::vector<BadDocument> BadDocuments() {
   const std::string sources =
       "Input must set only one of the following fields: 'data', 'binary_data_size' in "
       "'parameters', 'shared_memory_region' in 'parameters'. But";
-  const std::string misshapen =
-      "Unable to parse 'data': Shape does not match true shape of 'data' field";
-  const std::string short_data = "Failed to parse 'data' field: shape does not match true shape";
+  // An element that the data type does not have.
+  const auto element = [&non](const char* data_type, const char* kind, int index = 0) {
+    return absl::StrCat(non("data", kind), ": element ", index,
+                        " of input 'I', whose datatype is ", data_type);
+  };
+  const auto misshapen = [](int count, const char* shape) {
+    return absl::StrCat("Unable to parse 'data': Shape does not match true shape of 'data' field: ",
+                        "input 'I' has more than the ", count, " elements of its shape ", shape);
+  };
+  const auto short_data = [](int given, int count, const char* shape) {
+    return absl::StrCat("Failed to parse 'data' field: shape does not match true shape: ",
+                        "input 'I' has ", given, " of the ", count, " elements of its shape ",
+                        shape);
+  };
   const auto input = [](const std::string& members) { return OneInput(members); };
   const auto parameter = [](const std::string& member) {
     return R"({"inputs":[],"parameters":{)" + member + "}}";
@@ -519,7 +530,9 @@ std::vector<BadDocument> BadDocuments() {
       {Tensor("FP32", "[1.0]", "[1]"), non("shape", "unsigned-integer")},
       {Tensor("FP32", "[\"1\"]", "[1]"), non("shape", "unsigned-integer")},
       {Tensor("FP32", "[18446744073709551616]", "[1]"), non("shape", "unsigned-integer")},
-      {Tensor("X", "[1]", "[1]"), "invalid datatype for input I"},
+      {Tensor("fp32", "[1]", "[1]"),
+       "invalid datatype for input I: unknown datatype 'fp32', did you mean 'FP32'? Known: BOOL, "
+       "UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP32, FP64, BYTES"},
       {Tensor("FP16", "[1]", "[1]"),
        "receiving FP16 data via JSON is not supported. Please use the binary data format for "
        "input I"},
@@ -533,26 +546,30 @@ std::vector<BadDocument> BadDocuments() {
       {Tensor("FP32", "[1]", "3"), non("data", "array")},
       {Tensor("FP32", "[1]", "{}"), non("data", "array")},
       {Tensor("BYTES", "[1]", "\"x\""), non("data", "array")},
-      {Tensor("FP32", "[1]", "[\"x\"]"), non("data", "number")},
-      {Tensor("FP32", "[1]", "[true]"), non("data", "number")},
-      {Tensor("FP32", "[1]", "[null]"), non("data", "number")},
-      {Tensor("FP32", "[1]", "[{}]"), non("data", "number")},
-      {Tensor("UINT8", "[1]", "[-1]"), non("data", "unsigned-integer")},
-      {Tensor("UINT8", "[1]", "[1.0]"), non("data", "unsigned-integer")},
-      {Tensor("UINT64", "[1]", "[18446744073709551616]"), non("data", "unsigned-integer")},
-      {Tensor("INT8", "[1]", "[1.0]"), non("data", "signed-integer")},
-      {Tensor("INT64", "[1]", "[9223372036854775808]"), non("data", "signed-integer")},
-      {Tensor("BOOL", "[1]", "[1]"), non("data", "boolean")},
+      {Tensor("FP32", "[1]", "[\"x\"]"), element("FP32", "number")},
+      {Tensor("FP32", "[1]", "[true]"), element("FP32", "number")},
+      {Tensor("FP32", "[1]", "[null]"), element("FP32", "number")},
+      {Tensor("FP32", "[1]", "[{}]"), element("FP32", "number")},
+      {Tensor("UINT8", "[1]", "[-1]"), element("UINT8", "unsigned-integer")},
+      {Tensor("UINT8", "[1]", "[1.0]"), element("UINT8", "unsigned-integer")},
+      {Tensor("UINT64", "[1]", "[18446744073709551616]"), element("UINT64", "unsigned-integer")},
+      {Tensor("INT8", "[1]", "[1.0]"), element("INT8", "signed-integer")},
+      {Tensor("INT64", "[1]", "[9223372036854775808]"), element("INT64", "signed-integer")},
+      {Tensor("BOOL", "[1]", "[1]"), element("BOOL", "boolean")},
+      {Tensor("FP32", "[3]", "[[1,2],[\"x\"]]"), element("FP32", "number", 2)},
       {Tensor("BYTES", "[1]", "[1]"),
-       "Unable to parse JSON bytes array: attempt to access JSON non-string as string"},
+       "Unable to parse JSON bytes array: attempt to access JSON non-string as string: element 0 "
+       "of input 'I', whose datatype is BYTES"},
       {Tensor("BYTES", "[1]", "[[\"a\",null]]"),
-       "Unable to parse JSON bytes array: attempt to access JSON non-string as string"},
-      {Tensor("FP32", "[1]", "[1,2]"), misshapen},
-      {Tensor("FP32", "[1]", "[[1],[2]]"), misshapen},
-      {Tensor("FP32", "[0]", "[1]"), misshapen},
-      {Tensor("FP32", "[2]", "[1]"), short_data},
-      {Tensor("FP32", "[1]", "[]"), short_data},
-      {Tensor("FP32", "[1000000]", "[1]"), short_data},
+       "Unable to parse JSON bytes array: attempt to access JSON non-string as string: element 1 "
+       "of input 'I', whose datatype is BYTES"},
+      {Tensor("FP32", "[1]", "[1,2]"), misshapen(1, "[1]")},
+      {Tensor("FP32", "[1]", "[[1],[2]]"), misshapen(1, "[1]")},
+      {Tensor("FP32", "[0]", "[1]"), misshapen(0, "[0]")},
+      {Tensor("FP32", "[2]", "[1]"), short_data(1, 2, "[2]")},
+      {Tensor("FP32", "[1]", "[]"), short_data(0, 1, "[1]")},
+      {Tensor("FP32", "[1000000]", "[1]"),
+       short_data(1, 1000000, "[1000000]")},
       // Shapes.
       {Tensor("FP32", "[9223372036854775808]", "[1]"),
        "invalid shape for input 'I': shape [-9223372036854775808] contains one or more invalid "
