@@ -8,7 +8,9 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
+import grpc
 import pytest
+from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 from support import raw_http
 from support.infer import assert_serving
@@ -304,3 +306,57 @@ def test_strings_with_broken_lengths(url: str) -> None:
 )
 def test_index_body(url: str, path: str, body: bytes, words: str) -> None:
     refused(raw_http.post(url, path, body), 400, words)
+
+
+# The known name that is nearest to the unknown one follows it.
+@pytest.mark.parametrize(
+    ("path", "body", "words"),
+    [
+        ("/v2/logging", b'{"log_inf":false}', "log setting 'log_inf', did you mean 'log_info'?"),
+        ("/v2/logging", b"[]", "non-object as object"),
+        ("/v2/trace/setting", b'{"trace_lvl":["OFF"]}', "'trace_lvl', did you mean 'trace_level'?"),
+        ("/v2/models/echo/trace/setting", b'{"rate":"1"}', "unknown trace setting 'rate'"),
+        ("/v2/trace/setting", b"[]", "non-object as object"),
+        ("/v2/repository/index", b'{"Ready":true}', "'Ready', did you mean 'ready'?"),
+        ("/v2/repository/models/echo/load", b'{"config":"{}"}', "load request 'config'"),
+        (
+            "/v2/repository/models/echo/unload",
+            b'{"parameters":{"unload_dependent":true}}',
+            "'unload_dependent', did you mean 'unload_dependents'?",
+        ),
+    ],
+)
+def test_unknown_names_of_administration(url: str, path: str, body: bytes, words: str) -> None:
+    refused(raw_http.post(url, path, body), 400, words)
+
+
+def test_what_clients_send_to_administration(url: str) -> None:
+    for path, body in (
+        ("/v2/logging", b"{}"),
+        ("/v2/logging", b'{"log_file":null,"log_info":true}'),
+        ("/v2/trace/setting", b"{}"),
+        ("/v2/repository/index", b""),
+        ("/v2/repository/index", b"{}"),
+        ("/v2/repository/index", b'{"ready":true}'),
+    ):
+        assert raw_http.post(url, path, body).status == 200, (path, body)
+
+
+def test_unknown_names_over_grpc(identity_server: ServerProcess) -> None:
+    with grpc.insecure_channel(identity_server.grpc_url) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        log = service_pb2.LogSettingsRequest()
+        log.settings["log_inf"].bool_param = False
+        trace = service_pb2.TraceSettingRequest()
+        trace.settings["trace_lvl"].value.append("OFF")
+        unload = service_pb2.RepositoryModelUnloadRequest(model_name="echo")
+        unload.parameters["unload_dependent"].bool_param = True
+        for call, message, words in (
+            (stub.LogSettings, log, "'log_inf', did you mean 'log_info'?"),
+            (stub.TraceSetting, trace, "'trace_lvl', did you mean 'trace_level'?"),
+            (stub.RepositoryModelUnload, unload, "did you mean 'unload_dependents'?"),
+        ):
+            with pytest.raises(grpc.RpcError) as caught:
+                call(message, timeout=60)
+            assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+            assert words in caught.value.details()

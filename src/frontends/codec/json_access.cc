@@ -2,6 +2,9 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "base/status_macros.h"
+#include "frontends/codec/known_names.h"
+
 namespace nereid {
 namespace {
 
@@ -53,6 +56,16 @@ absl::StatusOr<double> AsDouble(const JsonValue& value) {
 
 absl::Status CheckArray(const JsonValue& value) {
   return value.IsArray() ? absl::OkStatus() : NotA("array");
+}
+
+absl::Status CheckMembers(const JsonValue& value, absl::string_view what,
+                          absl::Span<const absl::string_view> known) {
+  if (!value.IsObject()) return NotA("object");
+  for (const auto& member : value.GetObject()) {
+    const absl::string_view name(member.name.GetString(), member.name.GetStringLength());
+    RETURN_IF_ERROR(CheckKnown(what, name, known));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status UnableToParse(absl::string_view field, const absl::Status& status) {

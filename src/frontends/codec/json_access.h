@@ -6,6 +6,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 #include <absl/strings/string_view.h>
+#include <absl/types/span.h>
 #include <rapidjson/document.h>
 
 #include <cstddef>
@@ -51,6 +52,11 @@ absl::StatusOr<int64_t> AsInt(const JsonValue& value);
 absl::StatusOr<uint64_t> AsUint(const JsonValue& value);
 absl::StatusOr<double> AsDouble(const JsonValue& value);
 absl::Status CheckArray(const JsonValue& value);
+
+// INVALID_ARGUMENT for anything but an object, and for an object with a member that is none of
+// `known` (known_names.h). `what` describes a member: "log setting".
+absl::Status CheckMembers(const JsonValue& value, absl::string_view what,
+                          absl::Span<const absl::string_view> known);
 
 // "Unable to parse '<field>': <text of status>"; OK stays OK.
 absl::Status UnableToParse(absl::string_view field, const absl::Status& status);

@@ -50,6 +50,7 @@ absl::Status SetLogFormat(LogFormat format) {
 absl::Status ApplyLogSettings(absl::string_view json, const ParseBudget& budget) {
   JsonTree root;
   RETURN_IF_ERROR(ParseJson(json, RequestLimits{}.max_json_depth, budget, &root));
+  RETURN_IF_ERROR(CheckMembers(root, kLogSettingKind, kLogSettingNames));
   if (FindSet(root, kLogFile) != nullptr) return LogFileRefused();
   for (const LogSwitch& one : kLogSwitches) {
     const JsonValue* const member = FindSet(root, one.name);

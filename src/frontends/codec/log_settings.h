@@ -28,6 +28,12 @@ inline constexpr LogSwitch kLogSwitches[] = {{"log_info", &LogSettings::info},
                                              {"log_warning", &LogSettings::warning},
                                              {"log_error", &LogSettings::error}};
 
+// All names, of which that of the file is refused (LogFileRefused).
+inline constexpr absl::string_view kLogSettingNames[] = {
+    kLogFile, "log_info", "log_warning", "log_error", kLogVerboseLevel, kLogFormat};
+// What a name is, for those who refuse another one.
+inline constexpr char kLogSettingKind[] = "log setting";
+
 // UNIMPLEMENTED: the file is chosen by who starts the server.
 absl::Status LogFileRefused();
 // The format of that name; none if there is none.
@@ -38,8 +44,8 @@ absl::Status SetLogVerboseLevel(uint64_t level);
 absl::Status SetLogFormat(LogFormat format);
 
 // Applies a request body, member by member. Members that are null or missing change nothing, and
-// those before a bad one have been applied. INVALID_ARGUMENT, UNIMPLEMENTED for the file,
-// UNAVAILABLE for an unknown format.
+// those before a bad one have been applied, but nothing has if there is one with an unknown name.
+// INVALID_ARGUMENT, UNIMPLEMENTED for the file, UNAVAILABLE for an unknown format.
 absl::Status ApplyLogSettings(absl::string_view json, const ParseBudget& budget);
 std::string LogSettingsToJson(const LogSettings& settings);
 

@@ -10,10 +10,15 @@
 #include "base/status_macros.h"
 #include "frontends/codec/json_access.h"
 #include "frontends/codec/json_parse.h"
+#include "frontends/codec/known_names.h"
 #include "frontends/codec/request_limits.h"
 
 namespace nereid {
 namespace {
+
+constexpr char kParameters[] = "parameters";
+constexpr char kReady[] = "ready";
+constexpr char kUnloadDependents[] = "unload_dependents";
 
 absl::Status NoObject() {
   return absl::InvalidArgumentError("attempt to access JSON non-object as object");
@@ -25,9 +30,11 @@ absl::Status ParseObject(absl::string_view body, const ParseBudget& budget, Json
   return root->IsObject() ? absl::OkStatus() : NoObject();
 }
 
-// The member `parameters`, which is an object; null if there is none.
-absl::StatusOr<const JsonValue*> FindParameters(const JsonValue& root) {
-  const JsonValue* parameters = FindMember(root, "parameters");
+// The member `parameters`, which is an object and the only member; null if there is none. `what`
+// describes a member.
+absl::StatusOr<const JsonValue*> FindParameters(const JsonValue& root, absl::string_view what) {
+  RETURN_IF_ERROR(CheckMembers(root, what, {kParameters}));
+  const JsonValue* parameters = FindMember(root, kParameters);
   if (parameters != nullptr && !parameters->IsObject()) return NoObject();
   return parameters;
 }
@@ -38,7 +45,9 @@ absl::StatusOr<LoadParameter> ToLoadParameter(std::string name, const JsonValue&
     return LoadParameter{std::move(name), LoadParameter::Type::kString, std::string(text)};
   }
   if (!absl::StartsWith(name, "file:")) {
-    return absl::InvalidArgumentError("unexpected error on creating Triton parameter");
+    return absl::InvalidArgumentError(
+        absl::StrCat("unexpected error on creating Triton parameter: ",
+                     CheckKnown("load parameter", name, {"config", "file:<path>"}).message()));
   }
   std::string content;
   if (!absl::Base64Unescape(text, &content)) {
@@ -56,7 +65,8 @@ absl::StatusOr<std::vector<LoadParameter>> ReadLoadRequest(absl::string_view bod
   if (body.empty()) return load;
   JsonTree root;
   RETURN_IF_ERROR(ParseObject(body, budget, &root));
-  ASSIGN_OR_RETURN(const JsonValue* const parameters, FindParameters(root));
+  ASSIGN_OR_RETURN(const JsonValue* const parameters,
+                   FindParameters(root, "member of a load request"));
   if (parameters == nullptr) return load;
   for (const auto& member : parameters->GetObject()) {
     std::string name(member.name.GetString(), member.name.GetStringLength());
@@ -70,12 +80,14 @@ absl::StatusOr<bool> ReadUnloadRequest(absl::string_view body, const ParseBudget
   if (body.empty()) return false;
   JsonTree root;
   RETURN_IF_ERROR(ParseObject(body, budget, &root));
-  ASSIGN_OR_RETURN(const JsonValue* const parameters, FindParameters(root));
+  ASSIGN_OR_RETURN(const JsonValue* const parameters,
+                   FindParameters(root, "member of an unload request"));
   if (parameters == nullptr) return false;
-  const JsonValue* with_members = FindMember(*parameters, "unload_dependents");
+  RETURN_IF_ERROR(CheckMembers(*parameters, "unload parameter", {kUnloadDependents}));
+  const JsonValue* with_members = FindMember(*parameters, kUnloadDependents);
   if (with_members == nullptr) return false;
   const absl::StatusOr<bool> value = AsBool(*with_members);
-  if (!value.ok()) return UnableToParse("unload_dependents", value.status());
+  if (!value.ok()) return UnableToParse(kUnloadDependents, value.status());
   return value;
 }
 
@@ -83,7 +95,8 @@ absl::StatusOr<bool> ReadIndexRequest(absl::string_view body, const ParseBudget&
   if (body.empty()) return false;
   JsonTree root;
   RETURN_IF_ERROR(ParseObject(body, budget, &root));
-  const JsonValue* ready = FindMember(root, "ready");
+  RETURN_IF_ERROR(CheckMembers(root, "member of an index request", {kReady}));
+  const JsonValue* ready = FindMember(root, kReady);
   if (ready == nullptr) return false;
   if (!ready->IsBool()) {
     return absl::InvalidArgumentError("Invalid value for 'ready': expected a boolean");

@@ -13,8 +13,8 @@
 namespace nereid {
 
 // The `ready` member of an index request, which limits the list to ready models. False for an empty
-// body or if it is missing. INVALID_ARGUMENT if the text is not a JSON object or the value has
-// another type.
+// body or if it is missing. INVALID_ARGUMENT if the text is not a JSON object, if the value has
+// another type, or if there is another member, as in all of these.
 absl::StatusOr<bool> ReadIndexRequest(absl::string_view body, const ParseBudget& budget);
 
 // The `parameters` of a load request: "config" unchanged, "file:<path>" decoded from base64. Empty

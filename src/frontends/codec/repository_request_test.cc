@@ -22,7 +22,7 @@ TEST(RepositoryRequestTest, ReadsReady) {
   EXPECT_FALSE(*ReadIndex(""));
   EXPECT_FALSE(*ReadIndex("{}"));
   EXPECT_FALSE(*ReadIndex(R"({"ready":false})"));
-  EXPECT_TRUE(*ReadIndex(R"({"other":1,"ready":true})"));
+  EXPECT_TRUE(*ReadIndex(R"({"ready":true})"));
 }
 
 TEST(RepositoryRequestTest, RefusesEverythingElse) {
@@ -55,7 +55,8 @@ TEST(RepositoryRequestTest, RefusesOtherLoadParameters) {
     return std::string(ReadLoad(body).status().message());
   };
   EXPECT_EQ(error(R"({"parameters":{"other":"x"}})"),
-            "unexpected error on creating Triton parameter");
+            "unexpected error on creating Triton parameter: unknown load parameter 'other'. "
+            "Known: config, file:<path>");
   EXPECT_EQ(error(R"({"parameters":{"config":{}}})"),
             "attempt to access JSON non-string as string");
   EXPECT_EQ(error(R"({"parameters":[]})"), "attempt to access JSON non-object as object");
@@ -71,6 +72,28 @@ TEST(RepositoryRequestTest, ReadsUnloadDependents) {
       std::string(
           ReadUnload(R"({"parameters":{"unload_dependents":"x"}})").status().message()),
       testing::StartsWith("Unable to parse 'unload_dependents': "));
+}
+
+TEST(RepositoryRequestTest, UnknownMembersAreRefusedByName) {
+  EXPECT_EQ(ReadIndex(R"({"raedy":true})").status(),
+            absl::InvalidArgumentError("unknown member of an index request 'raedy'. Known: ready"));
+  EXPECT_EQ(ReadIndex(R"({"Ready":true})").status(),
+            absl::InvalidArgumentError("unknown member of an index request 'Ready', did you mean "
+                                       "'ready'? Known: ready"));
+  EXPECT_EQ(ReadLoad(R"({"parameter":{}})").status(),
+            absl::InvalidArgumentError("unknown member of a load request 'parameter', did you mean "
+                                       "'parameters'? Known: parameters"));
+  EXPECT_EQ(ReadUnload(R"({"unload_dependents":true})").status(),
+            absl::InvalidArgumentError("unknown member of an unload request 'unload_dependents'. "
+                                       "Known: parameters"));
+  EXPECT_EQ(ReadUnload(R"({"parameters":{"unload_dependent":true}})").status(),
+            absl::InvalidArgumentError("unknown unload parameter 'unload_dependent', did you mean "
+                                       "'unload_dependents'? Known: unload_dependents"));
+  // A long name is cut, and none is looked for.
+  const std::string name(100'000, 'n');
+  EXPECT_EQ(ReadLoad("{\"" + name + "\":1}").status(),
+            absl::InvalidArgumentError("unknown member of a load request '" + name.substr(0, 64) +
+                                       "...'. Known: parameters"));
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ absl::StatusOr<SharedMemoryRegion> ReadRegisterRequest(const std::string& name,
   JsonTree root;
   if (body.empty()) return Missing("key");
   RETURN_IF_ERROR(ParseJson(body, RequestLimits{}.max_json_depth, budget, &root));
+  RETURN_IF_ERROR(CheckMembers(root, "member of a shared memory register request",
+                               {"key", "offset", "byte_size"}));
   const JsonValue* const key = FindMember(root, "key");
   if (key == nullptr) return Missing("key");
   const absl::StatusOr<absl::string_view> text = AsString(*key);
@@ -45,6 +47,13 @@ absl::StatusOr<SharedMemoryRegion> ReadRegisterRequest(const std::string& name,
   ASSIGN_OR_RETURN(const bool has_size, ReadNumber(root, "byte_size", &region.byte_size));
   if (!has_size) return Missing("byte_size");
   return region;
+}
+
+absl::Status CheckUnregisterRequest(absl::string_view body, const ParseBudget& budget) {
+  if (body.empty()) return absl::OkStatus();
+  JsonTree root;
+  RETURN_IF_ERROR(ParseJson(body, RequestLimits{}.max_json_depth, budget, &root));
+  return CheckMembers(root, "member of a shared memory unregister request", {});
 }
 
 std::string ToJson(const std::vector<SharedMemoryRegion>& regions) {

@@ -20,6 +20,10 @@ absl::StatusOr<SharedMemoryRegion> ReadRegisterRequest(const std::string& name,
                                                        absl::string_view body,
                                                        const ParseBudget& budget);
 
+// The region to unregister is in the path, and without one all are. INVALID_ARGUMENT for a body
+// that is neither empty nor an empty object, because it may have been meant to choose.
+absl::Status CheckUnregisterRequest(absl::string_view body, const ParseBudget& budget);
+
 // A JSON array with an object for each region.
 std::string ToJson(const std::vector<SharedMemoryRegion>& regions);
 

@@ -27,7 +27,7 @@ TEST(SharedMemoryBodyTest, ReadsRegions) {
 
 TEST(SharedMemoryBodyTest, SaysWhatIsMissingOrWrong) {
   EXPECT_EQ(ErrorOf(""), "Shared memory register request has no 'key' field");
-  EXPECT_EQ(ErrorOf("[]"), "Shared memory register request has no 'key' field");
+  EXPECT_EQ(ErrorOf("[]"), "attempt to access JSON non-object as object");
   EXPECT_EQ(ErrorOf(R"({"key":"/k"})"), "Shared memory register request has no 'byte_size' field");
   EXPECT_EQ(ErrorOf(R"({"key":3,"byte_size":1})"),
             "Unable to parse 'key': attempt to access JSON non-string as string");
@@ -44,6 +44,23 @@ TEST(SharedMemoryBodyTest, DescribesRegions) {
   EXPECT_EQ(ToJson({}), "[]");
   EXPECT_EQ(ToJson({{"a\"b", "/k", 8, 64}}),
             R"([{"name":"a\"b","key":"/k","offset":8,"byte_size":64}])");
+}
+
+TEST(SharedMemoryBodyTest, UnknownMembersAreRefusedByName) {
+  EXPECT_EQ(ReadRegister(R"({"key":"/k","byte_size":64,"ofset":8})").status(),
+            absl::InvalidArgumentError("unknown member of a shared memory register request "
+                                       "'ofset', did you mean 'offset'? Known: key, offset, "
+                                       "byte_size"));
+}
+
+TEST(SharedMemoryBodyTest, ABodyChoosesNoRegionToUnregister) {
+  const ParseBudget budget = ParseBudget::UpTo(1000);
+  EXPECT_EQ(CheckUnregisterRequest("", budget), absl::OkStatus());
+  EXPECT_EQ(CheckUnregisterRequest("{}", budget), absl::OkStatus());
+  EXPECT_EQ(CheckUnregisterRequest(R"({"name":"r"})", budget),
+            absl::InvalidArgumentError("unknown member of a shared memory unregister request "
+                                       "'name'. Known: none"));
+  EXPECT_FALSE(CheckUnregisterRequest("all", budget).ok());
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ absl::StatusOr<TraceUpdate> ReadTraceUpdate(absl::string_view body, const ParseB
   JsonTree root;
   RETURN_IF_ERROR(ParseJson(body, RequestLimits{}.max_json_depth, budget, &root));
   if (FindMember(root, kTraceFileKey) != nullptr) return TraceFileIsFixed();
+  RETURN_IF_ERROR(CheckMembers(root, kTraceSettingKind, kTraceSettingNames));
   if (const JsonValue* const level = FindMember(root, kTraceLevelKey)) {
     RETURN_IF_ERROR(ReadLevel(*level, &update));
   }

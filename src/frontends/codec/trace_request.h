@@ -14,8 +14,8 @@
 namespace nereid {
 
 // An object with some of the members trace_level (an array of words), trace_rate, trace_count and
-// log_frequency (numbers as strings), each of which may be null: it is cleared. Other members are
-// ignored. INVALID_ARGUMENT for anything else, UNIMPLEMENTED for trace_file.
+// log_frequency (numbers as strings), each of which may be null: it is cleared. INVALID_ARGUMENT
+// for anything else, UNIMPLEMENTED for trace_file.
 absl::StatusOr<TraceUpdate> ReadTraceUpdate(absl::string_view body, const ParseBudget& budget);
 
 // An object with a member for each setting.

@@ -17,7 +17,7 @@ std::string TraceErrorOf(absl::string_view body) {
 
 TEST(TraceRequestTest, ReadsWhatIsThere) {
   const auto update = ReadUpdate(
-      R"({"trace_level":["TIMESTAMPS","TENSORS"],"trace_rate":"3","trace_count":null,"other":1})");
+      R"({"trace_level":["TIMESTAMPS","TENSORS"],"trace_rate":"3","trace_count":null})");
   ASSERT_TRUE(update.ok()) << update.status();
   EXPECT_EQ(update->level, kTraceTimestamps | kTraceTensors);
   EXPECT_EQ(update->rate, 3U);
@@ -48,6 +48,15 @@ TEST(TraceRequestTest, WritesSettings) {
   EXPECT_EQ(
       ToJson(std::vector<TraceSettingText>{{"trace_level", {"OFF"}, true}, {"trace_rate", {"1"}}}),
       R"({"trace_level":["OFF"],"trace_rate":"1"})");
+}
+
+TEST(TraceRequestTest, UnknownSettingsAreRefusedByName) {
+  EXPECT_EQ(ReadUpdate(R"({"trace_lvl":["OFF"]})").status(),
+            absl::InvalidArgumentError("unknown trace setting 'trace_lvl', did you mean "
+                                       "'trace_level'? Known: trace_level, trace_rate, "
+                                       "trace_count, log_frequency"));
+  EXPECT_EQ(ReadUpdate("[]").status(),
+            absl::InvalidArgumentError("attempt to access JSON non-object as object"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "config/json.h"
+#include "frontends/codec/known_names.h"
 #include "frontends/grpc/log_settings_rpc.h"
 #include "frontends/grpc/model_version.h"
 #include "frontends/grpc/reports_to_proto.h"
@@ -112,7 +113,9 @@ absl::StatusOr<LoadParameter> ToLoadParameter(const std::string& name,
     return LoadParameter{name, LoadParameter::Type::kString, value.string_param()};
   }
   if (!absl::StartsWith(name, "file:")) {
-    return absl::InvalidArgumentError(absl::StrCat("unrecognized load parameter '", name, "'."));
+    return absl::InvalidArgumentError(
+        absl::StrCat("unrecognized load parameter ", QuotedName(name),
+                     ". Known: config, file:<path>"));
   }
   if (!value.has_bytes_param()) return wrong_type("bytes_param");
   return LoadParameter{name, LoadParameter::Type::kBytes, value.bytes_param()};
@@ -133,6 +136,9 @@ absl::Status LoadModel(Server* server, const inference::RepositoryModelLoadReque
 absl::Status UnloadModel(Server* server, const inference::RepositoryModelUnloadRequest& request,
                          Server::ControlDone done) {
   RETURN_IF_ERROR(CheckNoRepository(request.repository_name()));
+  for (const auto& [name, value] : request.parameters()) {
+    RETURN_IF_ERROR(CheckKnown("unload parameter", name, {"unload_dependents"}));
+  }
   bool with_members = false;
   if (const auto it = request.parameters().find("unload_dependents");
       it != request.parameters().end()) {
@@ -196,6 +202,9 @@ absl::StatusOr<TraceUpdate> ToTraceUpdate(const inference::TraceSettingRequest& 
   TraceUpdate update;
   const auto& settings = request.settings();
   if (settings.contains(kTraceFileKey)) return TraceFileIsFixed();
+  for (const auto& [name, value] : settings) {
+    RETURN_IF_ERROR(CheckKnown(kTraceSettingKind, name, kTraceSettingNames));
+  }
   for (const char* key : {kTraceLevelKey, kTraceRateKey, kTraceCountKey, kLogFrequencyKey}) {
     const auto it = settings.find(key);
     if (it == settings.end()) continue;

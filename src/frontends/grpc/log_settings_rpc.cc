@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/status_macros.h"
+#include "frontends/codec/known_names.h"
 #include "frontends/codec/log_settings.h"
 
 namespace nereid {
@@ -24,6 +25,9 @@ absl::Status Expected(const char* kind, const char* name) {
 }
 
 absl::Status Apply(const inference::LogSettingsRequest& request) {
+  for (const auto& [name, value] : request.settings()) {
+    RETURN_IF_ERROR(CheckKnown(kLogSettingKind, name, kLogSettingNames));
+  }
   if (Find(request, kLogFile) != nullptr) return LogFileRefused();
   for (const LogSwitch& one : kLogSwitches) {
     const Given* const given = Find(request, one.name);

@@ -33,7 +33,12 @@ HttpResponse SystemRegister(const HttpEndpoints& endpoints, const HttpCall& call
 }
 
 HttpResponse SystemUnregister(const HttpEndpoints& endpoints, const HttpCall& call) {
-  return EmptyOr(endpoints.shared_memory->Unregister(call.names.region.Decoded()));
+  const absl::Status allowed = endpoints.shared_memory->CheckAllowed();
+  if (!allowed.ok()) return StatusResponse(allowed);
+  const absl::Status body =
+      CheckUnregisterRequest(call.request->body_text(), endpoints.BudgetOf(*call.request));
+  return EmptyOr(body.ok() ? endpoints.shared_memory->Unregister(call.names.region.Decoded())
+                           : body);
 }
 
 HttpResponse CudaStatus(const HttpEndpoints& endpoints, const HttpCall& call) {
@@ -49,8 +54,11 @@ HttpResponse CudaRegister(const HttpEndpoints& endpoints, const HttpCall& call) 
   return StatusResponse(NoCudaError(call.names.region.Decoded()));
 }
 
-HttpResponse CudaUnregister(const HttpEndpoints& endpoints, const HttpCall& /*call*/) {
-  return EmptyOr(endpoints.shared_memory->CheckAllowed());
+HttpResponse CudaUnregister(const HttpEndpoints& endpoints, const HttpCall& call) {
+  const absl::Status allowed = endpoints.shared_memory->CheckAllowed();
+  if (!allowed.ok()) return StatusResponse(allowed);
+  return EmptyOr(
+      CheckUnregisterRequest(call.request->body_text(), endpoints.BudgetOf(*call.request)));
 }
 
 constexpr HttpRoute kSharedMemoryRoutes[] = {
@@ -83,7 +91,7 @@ constexpr HttpRoute kSharedMemoryRoutes[] = {
     {"/v2/cudasharedmemory[/region/{region}]/unregister",
      RouteMethods::kPost,
      ApiGroup::kSharedMemory,
-     &RespondNow<CudaUnregister>,
+     &RespondLater<CudaUnregister>,
      {"Unregister regions of CUDA memory", nullptr, nullptr, BodyForm::kJson, true, true}},
 };
 

@@ -49,6 +49,11 @@ inline constexpr char kTraceCountKey[] = "trace_count";
 inline constexpr char kLogFrequencyKey[] = "log_frequency";
 inline constexpr char kTraceFileKey[] = "trace_file";
 inline constexpr char kTraceModeKey[] = "trace_mode";
+// Those that clients can change.
+inline constexpr absl::string_view kTraceSettingNames[] = {kTraceLevelKey, kTraceRateKey,
+                                                           kTraceCountKey, kLogFrequencyKey};
+// What a name is, for those who refuse another one.
+inline constexpr char kTraceSettingKind[] = "trace setting";
 
 // The bits of one word in any case: OFF, TIMESTAMPS, TENSORS, and what older command lines say.
 // INVALID_ARGUMENT for another word.
