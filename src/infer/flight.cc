@@ -31,6 +31,7 @@ absl::Status Flight::Begin(std::shared_ptr<Flight>* flight, Outputs outputs, Iss
   ResponseTarget target{&Flight::HandleResponse, self, nullptr, outputs.allocator,
                         outputs.userp.get()};
   target.kept = std::move(outputs.userp);
+  target.credit = std::move(outputs.credit);
   request->set_response_target(target);
   self->issued_.store(true, std::memory_order_relaxed);
   self->self_ = std::move(*flight);

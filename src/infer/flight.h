@@ -31,6 +31,7 @@
 #include "base/export.h"
 #include "infer/infer_request.h"
 #include "infer/response.h"
+#include "infer/response_credit.h"
 #include "memory/output_allocator.h"
 
 namespace nereid {
@@ -44,11 +45,13 @@ class NEREID_API Flight {
   // What makes the buffers of outputs.
   struct Outputs {
     // NOLINTNEXTLINE(google-explicit-constructor): most allocators need nothing else
-    Outputs(const OutputAllocator* allocator_in, std::shared_ptr<void> userp_in = nullptr)
-        : allocator(allocator_in), userp(std::move(userp_in)) {}
+    Outputs(const OutputAllocator* allocator_in, std::shared_ptr<void> userp_in = nullptr,
+            std::shared_ptr<ResponseCredit> credit_in = nullptr)
+        : allocator(allocator_in), userp(std::move(userp_in)), credit(std::move(credit_in)) {}
 
     const OutputAllocator* allocator;  // outlives the responses
     std::shared_ptr<void> userp;  // the allocator gets it; kept as long as a response may be filled
+    std::shared_ptr<ResponseCredit> credit;  // of ResponseTarget; null for one response
   };
 
   Flight(const Flight&) = delete;
@@ -90,8 +93,7 @@ class NEREID_API Flight {
   void ReturnSlot() { slot_.Return(); }
 
   // ---- The ends, and what comes before them. They run on any thread, several responses of a
-  // model that sends from several threads also at a time. They must not block (ResponseTarget tells
-  // the exception).
+  // model that sends from several threads also at a time. They must not block.
   // Nobody reads the inputs any more, and they are removed: the request is released, or the flight
   // was dropped. Called once.
   virtual void OnReleased() = 0;

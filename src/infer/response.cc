@@ -55,8 +55,9 @@ absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
   OutputBuffer buffer;
   buffer.byte_size = byte_size;
   buffer.place = wish;
-  RETURN_IF_ERROR(
-      response_->allocator()->Allocate(name_.c_str(), response_->allocator_userp(), &buffer));
+  buffer.held = response_->held();
+  RETURN_IF_ERROR(NoteRefusal(
+      response_->allocator()->Allocate(name_.c_str(), response_->allocator_userp(), &buffer)));
   SetBuffer(buffer);
   return absl::OkStatus();
 }
@@ -64,10 +65,18 @@ absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
 absl::Status ResponseOutput::Lend(const LentBytes& bytes) {
   RETURN_IF_ERROR(CheckUnallocated());
   OutputBuffer buffer;
-  RETURN_IF_ERROR(
-      response_->allocator()->Lend(name_.c_str(), response_->allocator_userp(), bytes, &buffer));
+  buffer.held = response_->held();
+  RETURN_IF_ERROR(NoteRefusal(
+      response_->allocator()->Lend(name_.c_str(), response_->allocator_userp(), bytes, &buffer)));
   SetBuffer(buffer);
   return absl::OkStatus();
+}
+
+absl::Status ResponseOutput::NoteRefusal(absl::Status status) const {
+  if (absl::IsUnavailable(status) && response_->stream() != nullptr) {
+    response_->stream()->NoteNoRoom();
+  }
+  return status;
 }
 
 void ResponseOutput::Adopt(const OutputBuffer& buffer) { SetBuffer(buffer); }
@@ -106,6 +115,8 @@ InferResponse::InferResponse(std::shared_ptr<ResponseStream> stream,
   // Outputs never move after this: backends hold pointers to them.
   outputs_.reserve(model_->config().outputs.size());
 }
+
+uint64_t InferResponse::held() const { return stream_ == nullptr ? 0 : stream_->held(); }
 
 InferResponse::~InferResponse() { ClearOutputs(); }
 

@@ -56,6 +56,8 @@ class NEREID_API ResponseOutput {
  private:
   friend class InferResponse;
   absl::Status CheckUnallocated() const;
+  // Tells the stream if there was no memory; returns `status`.
+  absl::Status NoteRefusal(absl::Status status) const;
   void SetBuffer(const OutputBuffer& buffer);
 
   InferResponse* response_;
@@ -103,6 +105,8 @@ class NEREID_API InferResponse {
   // The stream that will carry the response; dropped when it is sent.
   std::shared_ptr<ResponseStream> TakeStream() { return std::move(stream_); }
   const std::shared_ptr<ResponseStream>& stream() const { return stream_; }
+  // Bytes of answers that wait for the client of the stream.
+  uint64_t held() const;
   // Drops outputs and parameters (for a response that became an error).
   void ClearOutputs();
 

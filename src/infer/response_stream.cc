@@ -91,6 +91,7 @@ absl::Status ResponseStream::Send(std::unique_ptr<InferResponse> response, uint3
   const bool is_final = (flags & kResponseCompleteFinal) != 0;
   bool held = false;
   if (!BeginDelivery(&response, flags, &held)) {
+    if (unread_.load(std::memory_order_acquire)) return absl::OkStatus();
     return absl::InternalError(absl::StrCat(
         "[request id: ", request_id_.empty() ? "<id_unknown>" : request_id_, "] model '",
         model()->config().name, "': a response was sent after the final one; it is dropped"));
@@ -125,6 +126,29 @@ void ResponseStream::SendFinalError(const absl::Status& error) {
     response = nullptr;  // the client at least learns that the request has ended
   }
   Send(std::move(response), kResponseCompleteFinal).IgnoreError();  // fails if another was faster
+}
+
+void ResponseStream::OnCredit(ResponseCredit::Waiter waiter) {
+  if (HasCredit()) return waiter();
+  model()->AddWaiting(target_.credit);
+  // The call may come while or after the stream ends, on another thread: until then, the model and
+  // its backend stay.
+  target_.credit->OnCredit(
+      [pass = pass_.Another(), waiter = std::move(waiter)]() mutable { waiter(); });
+}
+
+void ResponseStream::Cancel() {
+  cancelled_.store(true, std::memory_order_release);
+  if (target_.credit != nullptr) target_.credit->Waive().Call();
+}
+
+void ResponseStream::NoteNoRoom() {
+  if (target_.credit == nullptr || !target_.credit->full() || final_sent()) return;
+  const absl::Status error = UnreadError(request_id_, model()->config().name, held());
+  if (unread_.exchange(true)) return;
+  LOG_WARNING << About() << error.message();
+  SendFinalError(error);
+  Cancel();
 }
 
 void ResponseStream::LookAt(const InferResponse* response, uint32_t flags) noexcept try {
@@ -191,6 +215,7 @@ void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t f
     flight_->answered = ToNanos(start);
     flight_->sent = ToNanos(end);
   }
+  if (is_final && target_.credit != nullptr) target_.credit->Waive().Call();
 }
 
 Duration ResponseStream::TimeInReceivers() { return time_in_receivers; }

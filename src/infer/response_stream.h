@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "infer/model_pass.h"
+#include "infer/response_credit.h"
 #include "memory/output_allocator.h"
 #include "observe/record/flight_record.h"
 #include "observe/trace/inference_trace.h"
@@ -32,10 +33,8 @@ class ServingModel;
 
 inline constexpr uint32_t kResponseCompleteFinal = 1;
 
-// Where responses go. `fn` runs on any thread, owns `response` (null when only flags are sent) and
-// is not called again after FINAL. `fn` must not block, with one exception: it may hold a thread
-// that is no I/O thread and sends a response that is not FINAL, until the client has taken what was
-// sent before.
+// Where responses go. `fn` runs on any thread, owns `response` (null when only flags are sent), is
+// not called again after FINAL, and must not block.
 struct ResponseTarget {
   using Fn = void (*)(InferResponse* response, uint32_t flags, const ResponseTarget& target);
   Fn fn = nullptr;
@@ -46,6 +45,8 @@ struct ResponseTarget {
   // What allocator_userp points to, unless somebody else keeps that. A backend may fill a response
   // that it made before the final one was sent, so only the responses know how long it is used.
   std::shared_ptr<const void> kept = nullptr;
+  // Whether further responses are wanted; null: always, as many as come.
+  std::shared_ptr<ResponseCredit> credit = nullptr;
 };
 
 // Sees the responses of one stream before they are delivered, on the threads that send them. Owned
@@ -108,10 +109,10 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   // A response to be filled and sent. Tells the allocator that a new response starts.
   std::unique_ptr<InferResponse> NewResponse();
 
-  // Delivers `response` (may be null) with `flags`. After the final response was sent: INTERNAL,
-  // and nothing is delivered. If a final response is sent while another thread still delivers a
-  // non-final one, that thread delivers the final one afterwards: the receiver sees nothing after
-  // FINAL.
+  // Delivers `response` (may be null) with `flags`. Never waits for the client. After the final
+  // response was sent: INTERNAL, and nothing is delivered; the same with OK if NoteNoRoom has ended
+  // the stream. If a final response is sent while another thread still delivers a non-final one,
+  // that thread delivers the final one afterwards: the receiver sees nothing after FINAL.
   absl::Status Send(std::unique_ptr<InferResponse> response, uint32_t flags)
       ABSL_LOCKS_EXCLUDED(mu_);
   // Delivers an error as the final response, or only the final flag if memory is exhausted. Does
@@ -124,6 +125,19 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   // REQUIRES: nobody may be setting one.
   bool has_relay() const { return relay_ != nullptr; }
 
+  // ---- Credit: whether more responses are wanted now. Send does not depend on it.
+  bool HasCredit() const { return target_.credit == nullptr || target_.credit->has_credit(); }
+  // Calls `waiter` once, as ResponseCredit says: when there is credit, or the request has been
+  // cancelled or has ended, or its model is being unloaded. Now if that is so.
+  void OnCredit(ResponseCredit::Waiter waiter);
+  // Null: there is credit at all times.
+  const std::shared_ptr<ResponseCredit>& credit() const { return target_.credit; }
+  // Bytes of answers that wait for the client.
+  uint64_t held() const { return target_.credit == nullptr ? 0 : target_.credit->held(); }
+  // No memory was left for an output. If the sender goes on without credit, the stream ends with
+  // RESOURCE_EXHAUSTED and counts as cancelled, and what is sent later is dropped.
+  void NoteNoRoom();
+
   // How much time the calling thread has spent in the receivers of responses so far, so that
   // measurements of a model can leave out the sending of its answers.
   static Duration TimeInReceivers();
@@ -131,7 +145,7 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   // The request was not accepted after all: nothing was delivered, and nothing will be.
   void Abandon() { sends_.fetch_or(kFinalSent, std::memory_order_release); }
 
-  void Cancel() { cancelled_.store(true, std::memory_order_release); }
+  void Cancel();
   bool IsCancelled() const { return cancelled_.load(std::memory_order_acquire); }
   bool final_sent() const { return (sends_.load(std::memory_order_acquire) & kFinalSent) != 0; }
   // For lines of the log about the request; empty for lack of memory.
@@ -175,6 +189,7 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   std::unique_ptr<ResponseTap> tap_;      // mostly null; constant once the stream is shared
   std::unique_ptr<ResponseRelay> relay_;  // mostly null; constant once the stream is shared
   std::atomic<bool> cancelled_{false};
+  std::atomic<bool> unread_{false};  // NoteNoRoom has ended the stream
   // kFinalSent and deliveries under way. From 0 to kFinalSent, which is all
   // that most requests need, without mu_; all other changes under it.
   std::atomic<uint32_t> sends_{0};

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "infer/response_credit.h"
 #include "observe/stats/statistics_metrics.h"
 
 namespace nereid {
@@ -48,6 +49,35 @@ ServingModel::ServingModel(std::shared_ptr<const CompiledModel> config, OutputLa
       counter_latencies_(metrics.counter_latencies),
       labels_(std::move(labels)),
       clock_(clock) {}
+
+void ServingModel::AddWaiting(const std::shared_ptr<ResponseCredit>& credit) {
+  {
+    MutexLock lock(&waiting_mu_);
+    if (waits_for_clients_) {
+      if (waiting_.size() >= waiting_kept_) {
+        for (auto it = waiting_.begin(); it != waiting_.end();) {
+          it = it->second.expired() ? waiting_.erase(it) : std::next(it);
+        }
+        waiting_kept_ = std::max<size_t>(8, 2 * waiting_.size());
+      }
+      waiting_[credit.get()] = credit;
+      return;
+    }
+  }
+  credit->Waive().Call();
+}
+
+void ServingModel::StopWaitingForClients() {
+  std::map<const ResponseCredit*, std::weak_ptr<ResponseCredit>> waiting;
+  {
+    MutexLock lock(&waiting_mu_);
+    waits_for_clients_ = false;
+    waiting.swap(waiting_);
+  }
+  for (const auto& [address, weak] : waiting) {
+    if (const auto credit = weak.lock()) credit->Waive().Call();
+  }
+}
 
 void ServingModel::DescribeMetrics(MetricSink* sink) const {
   const StatisticsSnapshot snapshot = statistics_->Snapshot();

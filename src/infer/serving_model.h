@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/export.h"
 #include "base/gate.h"
+#include "base/mutex.h"
 #include "config/compiled_model.h"
 #include "infer/request_ptr.h"
 #include "model/correlation_id.h"
@@ -27,6 +28,7 @@
 namespace nereid {
 
 class InputRecorder;
+class ResponseCredit;
 
 // The class labels of each output, one for each line of its label file.
 using OutputLabels = std::map<std::string, std::vector<std::string>>;
@@ -44,6 +46,12 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   // Keeps inputs of requests; null: nothing does.
   InputRecorder* input_recorder() const { return input_recorder_; }
   Gate& lifetime() { return lifetime_; }
+  // The model or the server begins to end, which must not depend on how fast clients read: waives
+  // all credits that senders wait for, now and later.
+  void StopWaitingForClients() ABSL_LOCKS_EXCLUDED(waiting_mu_);
+  // A sender waits for this credit of a request, until StopWaitingForClients at most.
+  void AddWaiting(const std::shared_ptr<ResponseCredit>& credit)
+      ABSL_LOCKS_EXCLUDED(waiting_mu_);
   Clock* clock() const { return clock_; }
   // Whether the backend accepts an input in several pieces; otherwise each input is one piece.
   bool reads_pieces() const { return reads_pieces_; }
@@ -103,6 +111,12 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   bool reads_pieces_ = false;
   InputRecorder* input_recorder_ = nullptr;
   Gate lifetime_;
+  Mutex waiting_mu_;
+  bool waits_for_clients_ ABSL_GUARDED_BY(waiting_mu_) = true;
+  // By address. Some may be gone, until the map is cleaned up at `waiting_kept_` entries.
+  std::map<const ResponseCredit*, std::weak_ptr<ResponseCredit>> waiting_
+      ABSL_GUARDED_BY(waiting_mu_);
+  size_t waiting_kept_ ABSL_GUARDED_BY(waiting_mu_) = 8;
 };
 
 }  // namespace nereid

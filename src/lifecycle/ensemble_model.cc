@@ -197,6 +197,7 @@ bool EnsembleModel::MembersHaveSequence(const InferRequest& request) const {
 void EnsembleModel::CloseAdmission() {
   admission_open_.store(false, std::memory_order_release);
   scheduler_->CloseAdmission();
+  StopWaitingForClients();
 }
 
 }  // namespace nereid

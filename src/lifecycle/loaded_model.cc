@@ -175,6 +175,7 @@ void LoadedModel::DescribeInstances(MetricSink* sink) const {
 void LoadedModel::CloseAdmission() {
   admission_open_.store(false, std::memory_order_release);
   scheduler_->CloseAdmission();
+  StopWaitingForClients();
 }
 
 void LoadedModel::TearDown() {

@@ -77,6 +77,14 @@ void ModelCloser::CloseAdmission() {
   }
 }
 
+void ModelCloser::StopWaitingForClients() {
+  for (const auto& [name, entry] : catalogue_.Directory().models) {
+    for (const auto& [version, v] : entry.versions) {
+      if (v.model != nullptr) v.model->StopWaitingForClients();
+    }
+  }
+}
+
 std::vector<std::string> ModelCloser::InFlight() const {
   std::vector<std::string> texts;
   const auto look_at = [&](ManagedModel* model) {

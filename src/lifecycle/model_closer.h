@@ -44,6 +44,8 @@ class ModelCloser {
   // ---- All models.
   // Closes the admission of every version.
   void CloseAdmission();
+  // No model waits for slow clients any more.
+  void StopWaitingForClients();
   // Waits until no request is in flight and no sequence lives, also in replaced versions; false if
   // `deadline` comes first. Logs once per second how many each version still has.
   bool WaitIdle(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);

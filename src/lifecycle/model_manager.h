@@ -101,6 +101,7 @@ class ModelManager {
 
   // Closes the admission of every model.
   void CloseAdmission() { closer_.CloseAdmission(); }
+  void StopWaitingForClients() { closer_.StopWaitingForClients(); }
   // See ModelCloser.
   bool WaitIdle(TimePoint deadline) { return closer_.WaitIdle(deadline); }
   // Begins to unload everything. Waits for loads that are under way; a model whose load has not

@@ -22,9 +22,9 @@ struct alignas(kAlignment) Header {
   void* lender = nullptr;
 };
 
-absl::Status Charge(Budget* budget, size_t byte_size, BudgetUnits* units) {
+absl::Status Charge(Budget* budget, size_t byte_size, uint64_t held, BudgetUnits* units) {
   if (budget == nullptr) return absl::OkStatus();
-  absl::StatusOr<BudgetUnits> taken = budget->TakeFairly(byte_size, 0, ShareUse::kAnswer);
+  absl::StatusOr<BudgetUnits> taken = budget->TakeFairly(byte_size, held, ShareUse::kAnswer);
   if (taken.ok()) *units = *std::move(taken);
   return taken.status();
 }
@@ -51,7 +51,7 @@ absl::Status HeapOutputAllocator::Allocate(const char* tensor_name, void* alloca
   buffer->place = MemoryPlace{};
   if (buffer->byte_size == 0) return absl::OkStatus();
   BudgetUnits units;
-  RETURN_IF_ERROR(Charge(budget_, buffer->byte_size, &units));
+  RETURN_IF_ERROR(Charge(budget_, buffer->byte_size, buffer->held, &units));
   const size_t total =
       sizeof(Header) + (buffer->byte_size + kAlignment - 1) / kAlignment * kAlignment;
   void* memory = total > buffer->byte_size ? std::aligned_alloc(kAlignment, total) : nullptr;
@@ -66,7 +66,7 @@ absl::Status HeapOutputAllocator::Lend(const char* tensor_name, void* allocator_
                                        const LentBytes& bytes, OutputBuffer* buffer) const {
   if (!lends_) return OutputAllocator::Lend(tensor_name, allocator_userp, bytes, buffer);
   BudgetUnits units;
-  RETURN_IF_ERROR(Charge(budget_, bytes.byte_size, &units));
+  RETURN_IF_ERROR(Charge(budget_, bytes.byte_size, buffer->held, &units));
   void* const memory = std::aligned_alloc(kAlignment, sizeof(Header));
   if (memory == nullptr) return OutOfMemory(sizeof(Header), tensor_name);
   buffer->userp = new (memory) Header{std::move(units), bytes.release, bytes.userp};

@@ -21,6 +21,7 @@ struct OutputBuffer {
   size_t byte_size = 0;
   MemoryPlace place;      // in: preferred by the backend; out: actual
   void* userp = nullptr;  // private to the allocator
+  uint64_t held = 0;      // in: what the client's other answers hold already
 };
 
 // Bytes that a backend lends to a response instead of filling a buffer. `release` is called once

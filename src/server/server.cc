@@ -280,6 +280,7 @@ void Server::Drain(TimePoint deadline) {
   state_.compare_exchange_strong(expected, State::kExiting);
   LOG_INFO << "Waiting for in-flight requests to complete.";
   models_->StopPolling();
+  models_->StopWaitingForClients();
   models_->WaitIdle(deadline);
 }
 

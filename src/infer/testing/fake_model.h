@@ -60,6 +60,12 @@ class FakeModel final : public ServingModel {
                                        recorded);
   }
 
+  // What a model does when it begins to unload.
+  void BeginUnload() {
+    admission_open = false;
+    StopWaitingForClients();
+  }
+
   // ---- The script. Set before other threads see the model.
   std::function<absl::Status(RequestPtr*)> on_enqueue;  // none: UNAVAILABLE
   std::function<void(InferRequest*)> on_cancel;

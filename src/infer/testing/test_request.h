@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -52,6 +53,13 @@ class TestRequest {
   RequestPtr IssueInside(ModelPass pass);
   // Undoes Issue for a request that its scheduler did not take.
   void TakeBack(RequestPtr owned);
+
+  // Further responses are wanted only while `credit` says so. REQUIRES: not issued.
+  void set_credit(std::shared_ptr<ResponseCredit> credit) {
+    ResponseTarget target = request_->response_target();
+    target.credit = std::move(credit);
+    request_->set_response_target(target);
+  }
 
   // ---- What came back. Thread-safe.
   size_t answer_count() const ABSL_LOCKS_EXCLUDED(mu_);
