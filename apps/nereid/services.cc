@@ -174,7 +174,6 @@ absl::Status Services::StartGrpc(const Settings& settings) {
   GrpcServerOptions options = settings.grpc;
   options.infer_threads = ThreadCount(options.infer_threads, kMostGrpcThreads);
   options.max_waiting_stream_bytes = settings.max_waiting_stream_bytes;
-  options.stream_stall_timeout = options.http2.stall_timeout;
   options.access =
       AccessControl(settings.grpc_restricted, "triton-grpc-protocol-", "protocol", api_keys_.get());
   options.header_forwarding = settings.grpc_forwarding;

@@ -54,7 +54,9 @@ class Repeater {
            RepeatRequest request)
       : instance_(instance), factory_(factory), request_(std::move(request)) {}
 
-  void Run() {
+  // `own_thread`: the calling thread answers only this request, and may wait for its client.
+  void Run(bool own_thread) {
+    own_thread_ = own_thread;
     // This may be a separate thread, out of which no exception may come.
     const Error ignored = Guarded("sending of responses", [&]() -> Error {
       const Error error = Guarded("sending of responses", [&] { return SendAll(); });
@@ -79,6 +81,7 @@ class Repeater {
  private:
   Error SendAll() {
     for (size_t i = 0; i < request_.values.size(); ++i) {
+      if (own_thread_) AwaitCredit(factory_);
       const uint64_t start = NowNs();
       NB_RETURN_IF_ERROR(Wait(std::chrono::milliseconds(request_.delays_ms[i])));
       NB_RETURN_IF_ERROR(SendOne(i, start));
@@ -128,6 +131,7 @@ class Repeater {
   TRITONBACKEND_ModelInstance* const instance_;
   TRITONBACKEND_ResponseFactory* const factory_;
   const RepeatRequest request_;
+  bool own_thread_ = false;
 };
 
 }  // namespace
@@ -186,11 +190,11 @@ Result<std::chrono::milliseconds> RepeatInstance::Begin(TRITONBACKEND_Request* r
   const auto repeater = std::make_shared<Repeater>(handle_, factory, *std::move(read));
   owned.release();  // Repeater::Run deletes the factory at its end
   const Error started = Guarded("ModelInstanceExecute", [&]() -> Error {
-    threads_.Start([repeater] { repeater->Run(); });
+    threads_.Start([repeater] { repeater->Run(/*own_thread=*/true); });
     return Error();
   });
   // If no thread can be created, this thread sends the responses.
-  if (!started.ok()) repeater->Run();
+  if (!started.ok()) repeater->Run(/*own_thread=*/false);
   return wait;
 }
 

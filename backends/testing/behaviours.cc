@@ -7,6 +7,7 @@
 
 #include "backends/sdk/batch.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/response_factory.h"
 #include "backends/testing/first_int32.h"
 
 namespace nereid_backend {
@@ -178,8 +179,10 @@ Error SendDecoupled(TestingInstance& instance, TRITONBACKEND_Request* request,
     responses = std::max(asked, 0);
   }
   const bool final_with_last = model.config().Parameter("final_with_last") == "true";
+  const bool awaits_credit = model.config().Parameter("ignores_credit") != "true";
   for (int64_t n = 0; n < responses; ++n) {
     if (n > 0 || model.delay().count() > 0) std::this_thread::sleep_for(model.delay());
+    if (awaits_credit) AwaitCredit(factory);
     TRITONBACKEND_Response* response = nullptr;
     NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseNewFromFactory(&response, factory));
     const Error error = model.echo().Echo(request, response);

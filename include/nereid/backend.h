@@ -96,6 +96,31 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetLendabl
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_SendTogether(void (*send)(void* userp),
                                                                       void* userp);
 
+/// Sets `*has_credit` to whether further responses of the request are wanted now. It is false while
+/// too many of the responses sent so far wait for a client that reads slowly. Sending needs no
+/// credit, and never waits for a client. But a backend that goes on without credit makes the server
+/// keep what it sends; when the server has no more room for that, the request ends with an error,
+/// counts as cancelled (TRITONBACKEND_ResponseFactoryIsCancelled), and its further responses are
+/// dropped. The last response and the final flag should not wait for credit: they end the request.
+///
+/// There is always credit for a request that has been cancelled or has ended, whose model is being
+/// unloaded, or that does not come from a client over the network. Thread-safe; does not block.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ResponseFactoryCredit(
+    struct TRITONBACKEND_ResponseFactory* factory, bool* has_credit);
+
+/// Calls `callback(userp)` exactly once, as soon as the request has credit as above: within this
+/// call if it has credit now, and later on a thread of the server otherwise. Only then may `userp`
+/// be freed. The factory may be deleted before.
+///
+/// `callback` must return soon: it may run on a thread that serves connections. It should wake the
+/// thread of the backend that makes the request's responses, or queue the work, rather than make
+/// them; it may send a response, and ask for the next callback. It must not throw.
+///
+/// A backend that has a thread for each request may wait on that thread until it is called; a
+/// thread that others need, too, must not wait. After an error `callback` is not called.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ResponseFactoryOnCredit(
+    struct TRITONBACKEND_ResponseFactory* factory, void (*callback)(void* userp), void* userp);
+
 #ifdef __cplusplus
 }
 #endif

@@ -124,6 +124,47 @@ TEST_F(BackendInstanceTest, WhatIsSentTogetherWakesOthersAfterwards) {
   EXPECT_FALSE(WakeBatch::IsOpen());
 }
 
+TEST_F(BackendInstanceTest, ABackendLearnsWhetherMoreResponsesAreWanted) {
+  Use("m");
+  const auto credit =
+      std::make_shared<ResponseCredit>(std::make_shared<ResponseCredit::Account>(0), 100);
+  TestRequest request(serving_);
+  request.set_credit(credit);
+  RequestPtr owned = request.Issue();
+  TRITONBACKEND_ResponseFactory* factory = nullptr;
+  ASSERT_EQ(TRITONBACKEND_ResponseFactoryNew(
+                &factory, reinterpret_cast<TRITONBACKEND_Request*>(owned.get())),
+            nullptr);
+  const auto has_credit = [&] {
+    bool has = false;
+    EXPECT_EQ(NEREID_ResponseFactoryCredit(factory, &has), nullptr);
+    return has;
+  };
+  int calls = 0;
+  const auto await = [&] {
+    EXPECT_EQ(NEREID_ResponseFactoryOnCredit(
+                  factory, [](void* userp) { ++*static_cast<int*>(userp); }, &calls),
+              nullptr);
+  };
+  EXPECT_TRUE(has_credit());
+  await();
+  EXPECT_EQ(calls, 1);
+  credit->Withdraw();
+  EXPECT_FALSE(has_credit());
+  await();
+  EXPECT_EQ(calls, 1);
+  credit->Give().Call();
+  EXPECT_EQ(calls, 2);
+  EXPECT_TRUE(has_credit());
+  credit->Withdraw();
+  await();
+  // The callback comes even if the backend gives everything up.
+  EXPECT_EQ(TRITONBACKEND_ResponseFactoryDelete(factory), nullptr);
+  owned.reset();
+  EXPECT_EQ(calls, 3);
+  request.WaitDone();
+}
+
 TEST_F(BackendInstanceTest, ABackendThatIsNotReadySaysSo) {
   Use("not_ready");
   EXPECT_EQ(instance_->CheckReady(), absl::InternalError("the fake backend is not ready"));

@@ -92,6 +92,7 @@ class Gate {
     if (state_.fetch_or(kClosed, std::memory_order_acq_rel) == 0) RunOnEmpty();
   }
 
+  bool closed() const { return (state_.load(std::memory_order_acquire) & kClosed) != 0; }
   int64_t inside() const {
     return static_cast<int64_t>(state_.load(std::memory_order_acquire) & ~kClosed);
   }

@@ -92,7 +92,7 @@ FlagGroup GrpcFlags(Settings* s) {
        IntegerFlag("grpc-max-response-pool-size", &g->max_response_pool_size,
                    {1, kMaxInt, "Error: --grpc-max-response-pool-size must be greater than 0."},
                    "Responses of one request that may wait for a client that reads its stream "
-                   "slowly. Beyond, the model's thread that sends them is held back."),
+                   "slowly. Beyond, the model is asked to wait before it sends more."),
        CompressionLevel(&g->response_compression),
        RestrictedFlag("grpc-restricted-protocol", "protocol",
                       "the metadata triton-grpc-protocol-<key>", kGrpcApiGroups,

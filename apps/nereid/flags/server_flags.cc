@@ -66,7 +66,7 @@ FlagGroup ServerFlags(Settings* s) {
            "the processes of its models get any."),
        IntegerFlag("max-waiting-stream-bytes", &s->max_waiting_stream_bytes, {1, kMaxInt64},
                    "Bytes of one stream (gRPC or server-sent events) that may wait for a client "
-                   "that reads slowly. Beyond, the model's thread that sends is held back.")}};
+                   "that reads slowly. Beyond, the model is asked to wait before it sends more.")}};
 }
 
 }  // namespace nereid

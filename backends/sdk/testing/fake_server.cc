@@ -301,6 +301,15 @@ TRITONSERVER_Error* NEREID_ModelInstanceSetLendable(TRITONBACKEND_ModelInstance*
   instance->lendable = lendable;
   return nullptr;
 }
+TRITONSERVER_Error* NEREID_ResponseFactoryCredit(TRITONBACKEND_ResponseFactory*, bool* has_credit) {
+  *has_credit = true;
+  return nullptr;
+}
+TRITONSERVER_Error* NEREID_ResponseFactoryOnCredit(TRITONBACKEND_ResponseFactory*,
+                                                   void (*callback)(void* userp), void* userp) {
+  callback(userp);
+  return nullptr;
+}
 TRITONSERVER_Error* NEREID_SendTogether(void (*send)(void* userp), void* userp) {
   g_sends_together = true;
   send(userp);

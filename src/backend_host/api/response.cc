@@ -100,6 +100,25 @@ TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryIsCancelled(TRITONBACKEND_Respo
   return CaughtError();
 }
 
+TRITONSERVER_Error* NEREID_ResponseFactoryCredit(TRITONBACKEND_ResponseFactory* factory,
+                                                 bool* has_credit) try {
+  *has_credit = Unwrap(factory)->stream->HasCredit();
+  return nullptr;
+} catch (...) {
+  return CaughtError();
+}
+
+TRITONSERVER_Error* NEREID_ResponseFactoryOnCredit(TRITONBACKEND_ResponseFactory* factory,
+                                                   void (*callback)(void* userp),
+                                                   void* userp) try {
+  // Whoever waits now may have put off the wake-up of the thread that has to send.
+  nereid::WakeBatch::Flush();
+  Unwrap(factory)->stream->OnCredit([callback, userp] { callback(userp); });
+  return nullptr;
+} catch (...) {
+  return CaughtError();
+}
+
 TRITONSERVER_Error* TRITONBACKEND_ResponseFactorySendFlags(TRITONBACKEND_ResponseFactory* factory,
                                                            const uint32_t send_flags) try {
   return ToCError(Unwrap(factory)->stream->Send(nullptr, send_flags));

@@ -27,7 +27,7 @@ inline constexpr size_t kMaxDimensions = 128;
 inline constexpr size_t kKeptTensors = 16;
 
 // Bytes of one response stream that may wait for its client unless the server is configured
-// otherwise; beyond this, the model's sending thread is blocked.
+// otherwise; beyond this, the request has no credit for more.
 inline constexpr uint64_t kMaxWaitingStreamBytes = 16 << 20;
 
 struct RequestLimits {

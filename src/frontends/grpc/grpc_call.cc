@@ -292,7 +292,11 @@ void GrpcCall::OnClosed(bool) {
 void GrpcCall::OnSweep(TimePoint now) {
   KeepReadingPace(now);
   // Also when the call has ended: its status may be what waits.
-  if (writing_pace_.Check(now, stream()->windows())) return;
+  const bool ends = environment().calls.closed();
+  if (writing_pace_.Check(now, stream()->windows()) &&
+      !(ends && writing_pace_.StalledFor(now, transport::kEndingStall))) {
+    return;
+  }
   LOG_VERBOSE(1) << AboutRequest() << "resetting a call whose client does not read its answer";
   connection().CountSlowClient();
   stream()->Reset(http2::ErrorCode::kCancel);

@@ -36,7 +36,7 @@ struct GrpcEnvironment {
         tracing(tracing_in),
         compression(options.response_compression),
         stream_limits{options.max_waiting_stream_bytes, options.max_response_pool_size,
-                      options.stream_stall_timeout, options.max_connection_requests},
+                      options.max_connection_requests},
         stall_timeout(options.http2.stall_timeout),
         min_bytes_per_second(options.http2.min_bytes_per_second),
         allocators(server_in->in_flight_bytes()),

@@ -60,13 +60,10 @@ struct GrpcServerOptions {
   int call_pool_size = 8;             // finished calls whose memory a connection keeps for the next
   uint64_t max_connections = 10'000;  // beyond: closed; 0: unlimited
   GrpcCompression response_compression = GrpcCompression::kNone;  // of inference responses
-  // Responses of one request that may wait for the client of its stream; beyond this, the model's
-  // sending thread is blocked. At least 1.
+  // Responses of one request that may wait for the client of its stream; beyond this, the request
+  // has no credit for more. At least 1.
   int max_response_pool_size = std::numeric_limits<int>::max();
   uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // the same limit in bytes per stream
-  // A stream is cancelled if a sending thread is blocked and the client takes nothing for this
-  // long.
-  Duration stream_stall_timeout = std::chrono::seconds(60);
   // Calls that a connection may have open at a time, a limit that is announced to clients, which
   // keep to it; and requests that a stream may have open, beyond which no more are read. 0: any
   // number of requests, and as many calls as http2.max_concurrent_streams, which is a limit anyway.

@@ -389,7 +389,7 @@ TEST_F(GrpcStreamTest, ManyRequestsOnOneStream) {
 // ---- Servers of their own.
 
 // A client that does not read: what waits for it stays small, and when it reads again it gets all.
-TEST(GrpcStreamLimits, ASlowReaderHoldsTheSenderBack) {
+TEST(GrpcStreamLimits, ASlowReaderHasItsModelWait) {
   GrpcServerOptions options;
   options.max_waiting_stream_bytes = 64 << 10;
   Loopback loopback({Testing("flood", "decoupled",
@@ -404,7 +404,7 @@ TEST(GrpcStreamLimits, ASlowReaderHoldsTheSenderBack) {
   stream.Send(request);
   const auto sent_at_most = [&] { return loopback.server()->in_flight_bytes()->used(); };
   ASSERT_TRUE(Eventually([&] { return sent_at_most() > 0; }));
-  // The model is held back: other requests are served meanwhile, and what waits does not grow.
+  // The model waits: other requests are served meanwhile, and what waits does not grow.
   uint64_t most = 0;
   for (int i = 0; i < 200; ++i) {
     EXPECT_TRUE(loopback.Infer(Loopback::EchoRequest("echo", {1})).ok());
@@ -440,7 +440,7 @@ TEST(GrpcStreamLimits, OneResponseInThePool) {
 TEST(GrpcStreamLimits, AClientThatTakesNothingIsGivenUp) {
   GrpcServerOptions options;
   options.max_waiting_stream_bytes = 64 << 10;
-  options.stream_stall_timeout = std::chrono::milliseconds(100);
+  options.http2.stall_timeout = std::chrono::milliseconds(200);
   Loopback loopback({Testing("flood", "decoupled",
                              absl::StrCat(ModelParameterText("responses", "200"), kDecoupled))},
                     {}, options);
@@ -451,7 +451,41 @@ TEST(GrpcStreamLimits, AClientThatTakesNothingIsGivenUp) {
   stream.Send(request);
   ASSERT_TRUE(Eventually([&] { return loopback.grpc()->in_flight_calls() == 1; }));
   EXPECT_TRUE(loopback.BecomesIdle());
-  EXPECT_EQ(stream.Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_FALSE(stream.Finish().ok());
+}
+
+// A model that does not ask for credit: its stream alone ends, and what waits is dropped.
+TEST(GrpcStreamLimits, AModelThatIgnoresCreditEndsItsStream) {
+  GrpcServerOptions options;
+  options.max_waiting_stream_bytes = 64 << 10;
+  ServerOptions server_options;
+  server_options.max_in_flight_bytes = 16 << 20;
+  Loopback loopback(
+      {Testing("flood", "decoupled",
+               absl::StrCat(ModelParameterText("responses", "200"),
+                            ModelParameterText("ignores_credit", "true"), kDecoupled)),
+       {"echo"}},
+      server_options, options);
+  Stream stream(&loopback);
+  ModelInferRequest request;
+  request.set_model_name("flood");
+  request.set_id("greedy");
+  AddInput("INPUT0", "INT32", std::vector<int32_t>(50'000, 9), &request);
+  stream.Send(request);
+  // The model sends to its end, although nobody reads.
+  const auto model = loopback.server()->FindModel("flood", -1);
+  ASSERT_TRUE(model.ok());
+  ASSERT_TRUE(Eventually([&] { return (*model)->statistics().Snapshot().success.count == 1; }));
+  EXPECT_LT(loopback.server()->in_flight_bytes()->used(), 1u << 20) << "the rest was dropped";
+  EXPECT_TRUE(loopback.Infer(Loopback::EchoRequest("echo", {1})).ok());
+  ModelStreamInferResponse response;
+  while (stream.Read(&response)) EXPECT_EQ(response.infer_response().id(), "greedy");
+  const grpc::Status status = stream.Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(status.error_message(),
+              HasSubstr("[request id: greedy] the responses of model 'flood' end here because the "
+                        "client reads them too slowly: "));
+  EXPECT_TRUE(loopback.BecomesIdle());
 }
 
 TEST(GrpcStreamLimits, BytesInFlightAreLimited) {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/wake_batch.h"
-
 namespace nereid {
 
 void StreamFlow::BeginRequest() {
@@ -12,9 +10,10 @@ void StreamFlow::BeginRequest() {
   ++requests_;
 }
 
-StreamFlow::Action StreamFlow::RequestGone() {
+StreamFlow::Action StreamFlow::RequestGone(WaitingMessages* waiting) {
   MutexLock lock(&mu_);
   --requests_;
+  without_credit_.erase(waiting);
   Action action;
   action.read = ResumeReading();
   return action;
@@ -60,12 +59,10 @@ StreamFlow::Action StreamFlow::Written(bool ok) {
   writing_ = false;
   written = std::move(ready_.front());
   ready_.pop_front();
-  ready_bytes_ -= written->byte_size;
-  if (written->waiting != nullptr) --written->waiting->count;
-  ++written_;
+  Uncount(*written);
   if (!ok) dropped = BreakLocked();
-  if (held_back_ > 0 && ready_bytes_ <= limits_.bytes / 2) room_.NotifyAll();
   Action action = Next();
+  action.credited = GiveCredit();
   action.read = ResumeReading();
   return action;
 }
@@ -105,25 +102,6 @@ bool StreamFlow::ResumeReading() {
   return true;
 }
 
-bool StreamFlow::HoldBack(const WaitingMessages& waiting) {
-  {
-    MutexLock lock(&mu_);
-    if (broken_ || !IsFull(waiting)) return true;
-  }
-  WakeBatch::Flush();  // the I/O thread may not know yet that there is something to send
-  MutexLock lock(&mu_);
-  uint64_t seen = written_;
-  TimePoint deadline = clock_->Now() + limits_.stall;
-  ++held_back_;
-  while (!broken_ && !HasRoom(waiting) && clock_->Now() < deadline) {
-    clock_->Wait(&room_, &mu_, deadline);
-    // A client that takes anything is not dropped.
-    if (std::exchange(seen, written_) != written_) deadline = clock_->Now() + limits_.stall;
-  }
-  --held_back_;
-  return broken_ || HasRoom(waiting);
-}
-
 uint64_t StreamFlow::waiting_bytes() const {
   MutexLock lock(&mu_);
   return ready_bytes_;
@@ -131,9 +109,33 @@ uint64_t StreamFlow::waiting_bytes() const {
 
 void StreamFlow::Queue(MessagePtr message) {
   message->byte_size = message->bytes.size();
+  WaitingMessages* const waiting = message->waiting;
   ready_bytes_ += message->byte_size;
-  if (message->waiting != nullptr) ++message->waiting->count;
+  account_->fetch_add(message->byte_size, std::memory_order_relaxed);
+  if (waiting != nullptr) ++waiting->count;
   ready_.push_back(std::move(message));
+  if (waiting == nullptr || waiting->credit == nullptr || !IsFull(*waiting)) return;
+  if (without_credit_.insert(waiting).second) waiting->credit->Withdraw();
+}
+
+void StreamFlow::Uncount(const StreamMessage& message) {
+  ready_bytes_ -= message.byte_size;
+  account_->fetch_sub(message.byte_size, std::memory_order_relaxed);
+  if (message.waiting != nullptr) --message.waiting->count;
+}
+
+ResponseCredit::Woken StreamFlow::GiveCredit() {
+  ResponseCredit::Woken woken;
+  if (without_credit_.empty() || ready_bytes_ > limits_.bytes / 2) return woken;
+  for (auto it = without_credit_.begin(); it != without_credit_.end();) {
+    if (HasRoom(**it)) {
+      woken.Add((*it)->credit->Give());
+      it = without_credit_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  return woken;
 }
 
 StreamFlow::Dropped StreamFlow::BreakLocked() {
@@ -143,12 +145,14 @@ StreamFlow::Dropped StreamFlow::BreakLocked() {
   // The message being written stays until its write ends.
   while (ready_.size() > (writing_ ? 1u : 0u)) {
     MessagePtr& last = ready_.back();
-    ready_bytes_ -= last->byte_size;
-    if (last->waiting != nullptr) --last->waiting->count;
+    Uncount(*last);
     dropped.ready.push_back(std::move(last));
     ready_.pop_back();
   }
-  if (held_back_ > 0) room_.NotifyAll();
+  for (WaitingMessages* const waiting : without_credit_) {
+    dropped.waived.Add(waiting->credit->Waive());
+  }
+  without_credit_.clear();
   return dropped;
 }
 

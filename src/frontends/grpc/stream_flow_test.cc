@@ -5,18 +5,17 @@
 #include <atomic>
 #include <deque>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "base/wake_batch.h"
+#include "base/mutex.h"
 
 namespace nereid {
 namespace {
 
 using Kind = StreamFlow::Action::Kind;
-
-constexpr Duration kStall = std::chrono::seconds(10);
 
 class StreamFlowTest : public testing::Test {
  protected:
@@ -43,12 +42,12 @@ class StreamFlowTest : public testing::Test {
   }
   std::string Send(const std::string& text) { return Say(flow_.Send(Message(text))); }
 
-  FakeClock clock_;
-  StreamFlow flow_{{/*bytes=*/100, /*messages_per_request=*/3, kStall}, &clock_};
+  StreamFlow flow_{{/*bytes=*/100, /*messages_per_request=*/3}};
 };
 
 TEST_F(StreamFlowTest, ReadingPausesAtTheMostRequests) {
-  StreamFlow flow{{/*bytes=*/100, /*messages_per_request=*/3, kStall, /*requests=*/2}, &clock_};
+  StreamFlow flow{{/*bytes=*/100, /*messages_per_request=*/3, /*requests=*/2}};
+  WaitingMessages first, second;
   flow.BeginRequest();
   EXPECT_TRUE(flow.MayRead());
   flow.BeginRequest();
@@ -56,8 +55,8 @@ TEST_F(StreamFlowTest, ReadingPausesAtTheMostRequests) {
   // The last response is on its way, not with the client.
   EXPECT_EQ(Say(flow.EndRequest()), "none");
   EXPECT_EQ(flow.requests(), 2);
-  EXPECT_TRUE(flow.RequestGone().read);
-  EXPECT_FALSE(flow.RequestGone().read) << "was told already";
+  EXPECT_TRUE(flow.RequestGone(&first).read);
+  EXPECT_FALSE(flow.RequestGone(&second).read) << "was told already";
 }
 
 TEST_F(StreamFlowTest, WritesOneMessageAtATime) {
@@ -165,80 +164,85 @@ TEST_F(StreamFlowTest, ReadingPausesWhileTheClientDoesNotRead) {
   EXPECT_FALSE(flow_.Written(true).read) << "told once";
 }
 
-TEST_F(StreamFlowTest, ASenderIsHeldBackUntilHalfIsTaken) {
+// A request with several responses.
+struct Decoupled {
+  explicit Decoupled(const StreamFlow& flow) {
+    waiting.credit = std::make_shared<ResponseCredit>(flow.account(), 100);
+  }
+  bool has_credit() const { return waiting.credit->has_credit(); }
   WaitingMessages waiting;
-  EXPECT_TRUE(flow_.HoldBack(waiting)) << "nothing waits";
-  Send(std::string(60, 'a'));
-  Send(std::string(50, 'b'));
-  Send(std::string(10, 'c'));
-  std::future<bool> held = std::async(std::launch::async, [&] { return flow_.HoldBack(waiting); });
-  while (clock_.TimedWaiters() == 0) std::this_thread::yield();
+};
+
+TEST_F(StreamFlowTest, ARequestLosesItsCreditUntilHalfIsTaken) {
+  Decoupled request(flow_);
+  EXPECT_TRUE(request.has_credit());
+  EXPECT_EQ(Say(flow_.Send(Message(std::string(60, 'a'), &request.waiting))),
+            "write " + std::string(60, 'a'));
+  EXPECT_TRUE(request.has_credit());
+  EXPECT_EQ(Say(flow_.Send(Message(std::string(50, 'b'), &request.waiting))), "none");
+  EXPECT_FALSE(request.has_credit());
+  EXPECT_EQ(flow_.account()->load(), 110u);
+  EXPECT_EQ(Send(std::string(10, 'c')), "none") << "what is sent without credit is taken, too";
+  int woken = 0;
+  request.waiting.credit->OnCredit([&] { ++woken; });
   EXPECT_EQ(Say(flow_.Written(true)), "write " + std::string(50, 'b'));
   EXPECT_EQ(flow_.waiting_bytes(), 60u);
-  EXPECT_EQ(held.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
-  EXPECT_EQ(Say(flow_.Written(true)), "write " + std::string(10, 'c'));
-  EXPECT_TRUE(held.get());
-}
-
-// Otherwise it would wait for what only the thread that it has not woken can do.
-TEST_F(StreamFlowTest, ASenderThatIsHeldBackWakesThoseItHasPutOff) {
-  class Sleeper final : public WakeBatch::Sleeper {
-   public:
-    void Wake() noexcept override { woken.set_value(); }
-    std::promise<void> woken;
-  };
-  const auto sleeper = std::make_shared<Sleeper>();
-  WaitingMessages waiting;
-  Send(std::string(200, 'a'));
-  std::future<bool> held = std::async(std::launch::async, [&] {
-    const WakeBatch batch;
-    WakeBatch::PutOff(sleeper);
-    return flow_.HoldBack(waiting);
-  });
-  sleeper->woken.get_future().wait();
-  EXPECT_EQ(Say(flow_.Written(true)), "none");
-  EXPECT_TRUE(held.get());
-}
-
-TEST_F(StreamFlowTest, ASenderIsHeldBackByTheNumberOfItsOwnMessages) {
-  WaitingMessages mine, other;
-  EXPECT_EQ(Say(flow_.Send(Message("1", &mine))), "write 1");
-  for (const char* text : {"2", "3"}) {
-    EXPECT_EQ(Say(flow_.Send(Message(text, &mine))), "none");
+  EXPECT_FALSE(request.has_credit());
+  {
+    const StreamFlow::Action action = flow_.Written(true);
+    EXPECT_EQ(Say(action), "write " + std::string(10, 'c'));
+    EXPECT_TRUE(request.has_credit());
+    EXPECT_EQ(woken, 0) << "who carries out the action calls them";
   }
-  EXPECT_TRUE(flow_.HoldBack(other));
-  std::future<bool> held = std::async(std::launch::async, [&] { return flow_.HoldBack(mine); });
-  while (clock_.TimedWaiters() == 0) std::this_thread::yield();
+  EXPECT_EQ(woken, 1);
+}
+
+TEST_F(StreamFlowTest, OtherRequestsKeepTheirCreditUntilTheySend) {
+  Decoupled slow(flow_), other(flow_);
+  Say(flow_.Send(Message(std::string(200, 'a'), &slow.waiting)));
+  EXPECT_FALSE(slow.has_credit());
+  EXPECT_TRUE(other.has_credit());
+  Say(flow_.Send(Message("b", &other.waiting)));
+  EXPECT_FALSE(other.has_credit());
+  EXPECT_EQ(Say(flow_.Written(true)), "write b");
+  EXPECT_TRUE(slow.has_credit());
+  EXPECT_TRUE(other.has_credit());
+}
+
+TEST_F(StreamFlowTest, ARequestLosesItsCreditByTheNumberOfItsOwnMessages) {
+  Decoupled mine(flow_), other(flow_);
+  EXPECT_EQ(Say(flow_.Send(Message("1", &mine.waiting))), "write 1");
+  EXPECT_EQ(Say(flow_.Send(Message("2", &mine.waiting))), "none");
+  EXPECT_EQ(Say(flow_.Send(Message("x", &other.waiting))), "none");
+  EXPECT_TRUE(mine.has_credit());
+  EXPECT_EQ(Say(flow_.Send(Message("3", &mine.waiting))), "none");
+  EXPECT_FALSE(mine.has_credit());
+  EXPECT_TRUE(other.has_credit());
   EXPECT_EQ(Say(flow_.Written(true)), "write 2");
-  EXPECT_TRUE(held.get());
+  EXPECT_TRUE(mine.has_credit());
 }
 
-TEST_F(StreamFlowTest, ABrokenStreamHoldsNobody) {
-  WaitingMessages waiting;
-  Send(std::string(200, 'a'));
-  std::future<bool> held = std::async(std::launch::async, [&] { return flow_.HoldBack(waiting); });
-  while (clock_.TimedWaiters() == 0) std::this_thread::yield();
+TEST_F(StreamFlowTest, NobodyWaitsForABrokenStream) {
+  Decoupled request(flow_);
+  Say(flow_.Send(Message(std::string(200, 'a'), &request.waiting)));
+  int woken = 0;
+  request.waiting.credit->OnCredit([&] { ++woken; });
   EXPECT_EQ(Say(flow_.Break()), "none");
-  EXPECT_TRUE(held.get());
-  EXPECT_TRUE(flow_.HoldBack(waiting));
+  EXPECT_EQ(woken, 1);
+  EXPECT_TRUE(request.has_credit());
 }
 
-TEST_F(StreamFlowTest, AClientThatTakesNothingForTooLongIsGivenUp) {
-  WaitingMessages waiting;
-  Send("a");
-  Send(std::string(200, 'b'));
-  std::future<bool> held = std::async(std::launch::async, [&] { return flow_.HoldBack(waiting); });
-  while (clock_.TimedWaiters() == 0) std::this_thread::yield();
-  clock_.Advance(kStall - std::chrono::seconds(1));
-  // What it takes gives it time again.
-  EXPECT_EQ(Say(flow_.Written(true)), "write " + std::string(200, 'b'));
-  while (clock_.TimedWaiters() == 0) std::this_thread::yield();
-  clock_.Advance(kStall);
-  // The thread may not have looked at the clock before the first step of time.
-  while (held.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
-    clock_.Advance(kStall);
-  }
-  EXPECT_FALSE(held.get());
+TEST_F(StreamFlowTest, ARequestThatIsGoneIsForgotten) {
+  auto request = std::make_unique<Decoupled>(flow_);
+  Send(std::string(200, 'a'));
+  Say(flow_.Send(Message("b", &request->waiting)));
+  Send(std::string(200, 'c'));
+  EXPECT_EQ(Say(flow_.Written(true)), "write b");
+  EXPECT_EQ(Say(flow_.Written(true)), "write " + std::string(200, 'c'));
+  EXPECT_FALSE(request->has_credit()) << "other messages still wait";
+  EXPECT_FALSE(flow_.RequestGone(&request->waiting).read);
+  request.reset();
+  EXPECT_EQ(Say(flow_.Written(true)), "none");
 }
 
 // Many senders and a client that takes one message at a time: everything arrives, nothing twice,
@@ -246,8 +250,9 @@ TEST_F(StreamFlowTest, AClientThatTakesNothingForTooLongIsGivenUp) {
 TEST(StreamFlowThreadsTest, ManySendersOneReader) {
   constexpr int kSenders = 4;
   constexpr int kMessages = 2000;
-  StreamFlow flow({/*bytes=*/64, /*messages_per_request=*/4, kStall}, Clock::Real());
-  std::vector<WaitingMessages> waiting(kSenders);
+  StreamFlow flow({/*bytes=*/64, /*messages_per_request=*/4});
+  std::deque<Decoupled> requests;
+  for (int s = 0; s < kSenders; ++s) requests.emplace_back(flow);
   std::vector<int> next(kSenders, 0);
   std::atomic<int> wrong{0};
   Mutex writer_mu;  // stands for the one completion queue
@@ -265,9 +270,12 @@ TEST(StreamFlowThreadsTest, ManySendersOneReader) {
         auto message = std::make_unique<StreamMessage>();
         const std::string text = std::to_string(s) + ":" + std::to_string(m);
         message->bytes = OutMessage(text);
-        message->waiting = &waiting[static_cast<size_t>(s)];
+        WaitingMessages& waiting = requests[static_cast<size_t>(s)].waiting;
+        message->waiting = &waiting;
         act(flow.Send(std::move(message)));
-        if (!flow.HoldBack(waiting[static_cast<size_t>(s)])) ++wrong;
+        const auto credited = std::make_shared<std::promise<void>>();
+        waiting.credit->OnCredit([credited] { credited->set_value(); });
+        credited->get_future().wait();
       }
     });
   }

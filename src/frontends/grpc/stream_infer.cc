@@ -3,8 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/io_thread.h"
-#include "base/log.h"
 #include "frontends/grpc/stream_request.h"
 
 namespace nereid {
@@ -20,7 +18,8 @@ constexpr size_t kAheadBytes = 64 << 10;
 
 StreamInfer::StreamInfer(Origin origin)
     : GrpcCall(std::move(origin), Messages::kMany, &held_bytes_),
-      flow_(environment().stream_limits, environment().server->clock()) {
+      flow_(environment().stream_limits),
+      shared_credit_(MakeCredit()) {
   ends_at_errors_ = header(kEndAtErrors) == "true";
   CompressAnswersFor(environment().compression);
 }
@@ -48,7 +47,11 @@ void StreamInfer::Act(StreamFlow::Action action) {
     MutexLock lock(&mu_);
     // A write and the end of a call never come together: the flow waits for the end of a write.
     const bool read = left_.action.read || action.read;
-    if (action.kind != StreamFlow::Action::Kind::kNone) left_.action = std::move(action);
+    left_.action.credited.Add(std::move(action.credited));
+    if (action.kind != StreamFlow::Action::Kind::kNone) {
+      action.credited = std::move(left_.action.credited);
+      left_.action = std::move(action);
+    }
     left_.action.read = read;
     if (std::exchange(delivered_, true)) return;
   }
@@ -62,12 +65,14 @@ void StreamInfer::OnDelivery() {
     left = std::exchange(left_, Left());
     delivered_ = false;
   }
-  if (left.stalled) stream()->Reset(http2::ErrorCode::kCancel);
+  if (left.cancel) CancelRequests();
   Perform(std::move(left.action));
 }
 
 void StreamInfer::Perform(StreamFlow::Action action) {
   bool read = action.read;
+  // Called at the end, because they may send.
+  ResponseCredit::Woken credited = std::move(action.credited);
   while (action.kind == StreamFlow::Action::Kind::kWrite) {
     const bool ok = !ended();
     SendMessage(*action.message);
@@ -76,10 +81,14 @@ void StreamInfer::Perform(StreamFlow::Action action) {
       break;
     }
     action = flow_.Written(ok);
+    credited.Add(std::move(action.credited));
     read = read || action.read;
   }
   if (action.kind == StreamFlow::Action::Kind::kFinish) {
-    SendStatus(action.status);
+    // Whatever RESOURCE_EXHAUSTED comes from here is about this stream (UnreadError).
+    SendStatus(absl::IsResourceExhausted(action.status) ? GrpcCode::kResourceExhausted
+                                                        : GrpcCodeOfCore(action.status.code()),
+               action.status.message());
     if (gone()) CancelRequests();
   }
   if (!read) return;
@@ -103,17 +112,11 @@ void StreamInfer::OnCancelled() {
 void StreamInfer::Fail(const absl::Status& error) {
   gone_.store(true, std::memory_order_relaxed);
   Act(flow_.Fail(error));
-}
-
-void StreamInfer::HoldBack(const WaitingMessages& waiting, const StreamRequest& request) {
-  if (OnIoThread() || flow_.HoldBack(waiting)) return;
-  LOG_WARNING
-      << request.About() << "gRPC: a client has taken nothing of its stream for "
-      << std::chrono::duration_cast<std::chrono::seconds>(environment().stream_limits.stall).count()
-      << " s; the stream is cancelled";
+  // The end of the call may have to wait until the client has taken a message. The requests must
+  // not. They are cancelled by the loop's thread, as when the client leaves.
   {
     MutexLock lock(&mu_);
-    left_.stalled = true;
+    left_.cancel = true;
     if (std::exchange(delivered_, true)) return;
   }
   Deliver();

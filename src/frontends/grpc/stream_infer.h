@@ -39,7 +39,7 @@ class StreamInfer final : public GrpcCall {
 
   void BeginRequest() { flow_.BeginRequest(); }
   void EndRequest() { Act(flow_.EndRequest()); }
-  void RequestGone() { Act(flow_.RequestGone()); }
+  void RequestGone(WaitingMessages* waiting) { Act(flow_.RequestGone(waiting)); }
   // Number of requests of the stream that exist.
   int64_t requests() const { return flow_.requests(); }
   // The share of the server's byte limit that the requests hold, as reported by them.
@@ -49,12 +49,15 @@ class StreamInfer final : public GrpcCall {
   void SendInOrder(StreamFlow::Order::Ticket place, StreamFlow::MessagePtr message) {
     Act(flow_.SendInOrder(place, std::move(message)));
   }
-  // Ends the call with `error`, and with it the requests in progress.
-  void Fail(const absl::Status& error);
-  // Blocks a thread that sends faster than the client reads, but never an I/O thread. `waiting` are
-  // messages of `request`.
-  void HoldBack(const WaitingMessages& waiting, const StreamRequest& request)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  // Ends the call with `error`, and cancels the requests in progress.
+  void Fail(const absl::Status& error) ABSL_LOCKS_EXCLUDED(mu_);
+  // The credit of a request with several responses.
+  std::shared_ptr<ResponseCredit> MakeCredit() const {
+    return std::make_shared<ResponseCredit>(flow_.account(), environment().stream_limits.bytes);
+  }
+  // That of all other requests: it only tells what waits for the client.
+  const std::shared_ptr<ResponseCredit>& shared_credit() const { return shared_credit_; }
+  uint64_t waiting_bytes() const { return flow_.account()->load(std::memory_order_relaxed); }
   // From Register to Unregister, cancelling the call cancels the request.
   void Register(StreamRequest* request) ABSL_LOCKS_EXCLUDED(mu_);
   void Unregister(StreamRequest* request) ABSL_LOCKS_EXCLUDED(mu_);
@@ -71,7 +74,7 @@ class StreamInfer final : public GrpcCall {
   // What other threads leave for the loop's.
   struct Left {
     StreamFlow::Action action;
-    bool stalled = false;
+    bool cancel = false;  // the requests in progress
   };
 
   void OnBegin() override { waiting_since_ns_ = environment().TimeForTraces(); }
@@ -92,6 +95,7 @@ class StreamInfer final : public GrpcCall {
   void CancelRequests() ABSL_LOCKS_EXCLUDED(mu_);
 
   StreamFlow flow_;
+  const std::shared_ptr<ResponseCredit> shared_credit_;
   bool ends_at_errors_ = false;  // set before the first request
   std::atomic<bool> gone_{false};
   std::atomic<uint64_t> held_bytes_{0};

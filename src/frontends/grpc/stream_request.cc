@@ -17,6 +17,9 @@ namespace {
 
 // A message refused unread is searched for its id up to this size.
 constexpr size_t kReadForId = 65536;
+// What a response that waits for its client takes besides its bytes, about. Counts for decoupled
+// models, since a request has any number of them.
+constexpr uint64_t kMessageBytes = 512;
 
 size_t OwnBytes(absl::Span<const WirePiece> pieces) {
   size_t bytes = 0;
@@ -31,7 +34,7 @@ StreamRequest::StreamRequest(std::shared_ptr<StreamInfer> stream) : stream_(std:
 StreamRequest::~StreamRequest() {
   counted_ = Gate::Pass();
   ReturnSlot();
-  if (begun_) stream_->RequestGone();
+  if (begun_) stream_->RequestGone(&waiting_);
 }
 
 void StreamRequest::Begin(std::shared_ptr<StreamRequest> request,
@@ -96,7 +99,10 @@ absl::Status StreamRequest::MakeRequest() {
 absl::Status StreamRequest::IssueDraft(std::shared_ptr<StreamRequest>* request) {
   StreamRequest* const self = request->get();
   StreamInfer* const stream = self->stream_.get();
-  if (!self->decoupled_) {
+  std::shared_ptr<ResponseCredit> credit = stream->shared_credit();
+  if (self->decoupled_) {
+    credit = self->waiting_.credit = stream->MakeCredit();
+  } else {
     self->place_ = stream->TakePlace();
     self->draft()->set_inline_turn(stream->turn());
   }
@@ -104,10 +110,12 @@ absl::Status StreamRequest::IssueDraft(std::shared_ptr<StreamRequest>* request) 
   stream->Register(self);
   absl::Cleanup not_issued = [stream, self] { stream->Unregister(self); };
   GrpcEnvironment& environment = stream->env();
-  RETURN_IF_ERROR(Issue(
-      request,
-      environment.allocators.For(self->formats_, environment.compression == GrpcCompression::kNone),
-      [&environment](InferRequest* draft) { return environment.server->InferForClient(draft); }));
+  Outputs outputs =
+      environment.allocators.For(self->formats_, environment.compression == GrpcCompression::kNone);
+  outputs.credit = std::move(credit);
+  RETURN_IF_ERROR(Issue(request, std::move(outputs), [&environment](InferRequest* draft) {
+    return environment.server->InferForClient(draft);
+  }));
   std::move(not_issued).Cancel();
   return absl::OkStatus();
 }
@@ -151,15 +159,13 @@ void StreamRequest::OnResponse(std::unique_ptr<InferResponse> response, bool is_
 }
 
 void StreamRequest::ReceiveOneOfMany(std::unique_ptr<InferResponse> response, bool is_final) {
-  const bool empty = response == nullptr;
-  if (!empty) {
+  if (response != nullptr) {
     SendResponse(std::move(response), is_final);
   } else if (is_final && wants_empty_final_) {
     StreamFlow::MessagePtr message = NewMessage();
     message->bytes = MakeEmptyFinalResponse(names_);
     Send(std::move(message));
   }
-  if (!empty && !is_final) stream_->HoldBack(waiting_, *this);
 }
 
 void StreamRequest::ReceiveOnly(std::unique_ptr<InferResponse> response, bool is_final) {
@@ -189,9 +195,16 @@ void StreamRequest::SendResponse(std::unique_ptr<InferResponse> response, bool i
   }
   if (response != nullptr) {  // it has been copied completely
     absl::StatusOr<BudgetUnits> units = stream_->env().server->in_flight_bytes()->TakeFairly(
-        OwnBytes(*pieces), 0, ShareUse::kAnswer);
+        OwnBytes(*pieces) + (decoupled_ ? kMessageBytes : 0), stream_->waiting_bytes(),
+        ShareUse::kAnswer);
     if (units.ok()) {
       message->units = *std::move(units);
+    } else if (waiting_.credit != nullptr && waiting_.credit->full()) {
+      writer.Clear();
+      const absl::Status error = UnreadError(names_.id, names_.model, stream_->waiting_bytes());
+      LOG_WARNING << About() << error.message();
+      NoteFailure(traced_, error);
+      return stream_->Fail(error);
     } else {
       message->response = std::move(response);
     }
@@ -202,7 +215,10 @@ void StreamRequest::SendResponse(std::unique_ptr<InferResponse> response, bool i
 
 void StreamRequest::SendError(const absl::Status& error, bool is_final) {
   NoteFailure(traced_, error);
-  if (stream_->ends_at_errors()) return stream_->Fail(error);
+  // RESOURCE_EXHAUSTED: the client reads so slowly that its stream has no room for the error.
+  if (stream_->ends_at_errors() || (decoupled_ && absl::IsResourceExhausted(error))) {
+    return stream_->Fail(error);
+  }
   StreamFlow::MessagePtr message = NewMessage();
   message->bytes = MakeErrorResponse(error.message(), names_, is_final);
   Send(std::move(message));

@@ -40,7 +40,14 @@ void GenerateEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpReques
   auto begun = Begin(names, *request, responder.other_requests());
   if (!begun.ok()) return responder.Complete(StatusResponse(begun.status()));
   std::shared_ptr<GenerateInference> inference = *std::move(begun);
-  if (streamed) inference->set_events(std::make_shared<HttpBodyStream>(max_waiting_bytes_));
+  if (streamed) {
+    std::shared_ptr<ResponseCredit> credit;
+    if (inference->is_decoupled()) {
+      credit = std::make_shared<ResponseCredit>(std::make_shared<ResponseCredit::Account>(0),
+                                                max_waiting_bytes_);
+    }
+    inference->set_events(std::make_shared<HttpBodyStream>(max_waiting_bytes_, std::move(credit)));
+  }
   InlineTurn* const turn = responder.inline_turn();
   inference->Attach(std::move(responder));
   if (request->body_text().size() > kMostInlineJsonBytes) {

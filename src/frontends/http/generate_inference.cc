@@ -7,13 +7,14 @@
 #include <string>
 #include <utility>
 
-#include "base/io_thread.h"
+#include "base/log.h"
 #include "frontends/codec/generate_request_reader.h"
 #include "frontends/codec/generate_response_writer.h"
 #include "frontends/codec/inline_limits.h"
 #include "frontends/http/charged_text.h"
 #include "frontends/http/off_loop.h"
 #include "frontends/http/status_map.h"
+#include "frontends/transport/io_loop.h"
 
 namespace nereid {
 namespace {
@@ -25,12 +26,10 @@ constexpr char kNotOneResponse[] =
     "generate expects model to produce exactly 1 response, use generate stream for model that "
     "generates various number of responses";
 
-// One event, and the HTTP status of a stream that begins with it.
-struct Event {
-  std::string text;
-  int http_status = 200;
-  absl::Status error;  // that it tells
-};
+// What an event that waits for its client takes besides its text, about.
+constexpr uint64_t kEventBytes = 256;
+
+using Event = GenerateInference::Event;
 
 Event ErrorEvent(const absl::Status& error) {
   const HttpResponse response = StatusResponse(error);
@@ -80,9 +79,11 @@ void GenerateInference::Issue(std::shared_ptr<GenerateInference> inference, Serv
                               const OutputAllocator* allocator, InlineTurn* turn) {
   InferRequest* const request = inference->draft();
   if (!request->model()->config().decoupled) request->set_inline_turn(turn);
-  const absl::Status issued = Flight::Issue(&inference, allocator, [server](InferRequest* draft) {
-    return server->InferForClient(draft);
-  });
+  Outputs outputs(allocator);
+  if (inference->events_ != nullptr) outputs.credit = inference->events_->credit();
+  const absl::Status issued =
+      Flight::Issue(&inference, std::move(outputs),
+                    [server](InferRequest* draft) { return server->InferForClient(draft); });
   if (!issued.ok()) inference->Refuse(issued);
 }
 
@@ -114,7 +115,7 @@ void GenerateInference::OnResponse(std::unique_ptr<InferResponse> response, bool
     return;
   }
   // Not decoupled: executed by this thread, or found in the cache.
-  if (is_final && OnIoThread() && response != nullptr && TakesLongToWrite(*response)) {
+  if (is_final && transport::IoLoop::OnAnyLoop() && response != nullptr && TakesLongToWrite(*response)) {
     return ReceiveElsewhere(std::move(response));
   }
   ReceiveEvent(std::move(response), is_final);
@@ -138,7 +139,7 @@ void GenerateInference::Answer() {
   if (RunElsewhere(&here)) return;
   // The queue is full. A thread of the model, which makes answers faster than they can be written,
   // writes this one.
-  if (!OnIoThread()) return here();
+  if (!transport::IoLoop::OnAnyLoop()) return here();
   HttpResponse refusal = Failure(TooManyLargeAnswers());
   NoteSendingOf(&refusal);
   TakeResponder()->Complete(std::move(refusal));
@@ -191,22 +192,38 @@ void GenerateInference::ReceiveEvent(std::unique_ptr<InferResponse> response, bo
     Event event = MakeEvent(*response);
     NoteFailure(traced_, event.error);
     http_status = event.http_status;
-    HttpBodyStream::Piece piece;
-    // The bytes that wait for the client are charged to the budget. If it refuses, they keep the
-    // response, and so its units, alive.
-    auto units = in_flight_bytes_->TakeFairly(event.text.size(), 0, ShareUse::kAnswer);
-    if (units.ok()) {
-      piece.owner = std::make_shared<BudgetUnits>(*std::move(units));
-      response.reset();
-    } else {
-      piece.owner = std::move(response);
-    }
-    piece.text = std::move(event.text);
-    events_->Append(std::move(piece));
+    SendEvent(std::move(event), std::move(response));
   }
   if (is_final) events_->End();
   if (!empty || is_final) StartStream(http_status);
-  if (!empty && !is_final) events_->AwaitRoom();
+}
+
+void GenerateInference::SendEvent(Event event, std::unique_ptr<InferResponse> response) {
+  const std::shared_ptr<ResponseCredit>& credit = events_->credit();
+  // The stream has no room for more, and none for what it holds.
+  if (credit != nullptr && absl::IsResourceExhausted(event.error)) {
+    (void)events_->EndWith({std::move(event.text), nullptr});
+    return;
+  }
+  // The bytes that wait for the client are charged to the budget. If it refuses, they keep the
+  // response, and so its units, alive.
+  HttpBodyStream::Piece piece;
+  const uint64_t held = credit == nullptr ? 0 : credit->held();
+  auto units = in_flight_bytes_->TakeFairly(
+      event.text.size() + (credit == nullptr ? 0 : kEventBytes), held, ShareUse::kAnswer);
+  if (units.ok()) {
+    piece.owner = std::make_shared<BudgetUnits>(*std::move(units));
+  } else if (credit != nullptr && credit->full()) {
+    event = ErrorEvent(UnreadError(response->id(), response->model_name(), held));
+    if (!events_->EndWith({std::move(event.text), nullptr})) return;  // an earlier response did it
+    LOG_WARNING << event.error.message();
+    NoteFailure(traced_, event.error);
+    return Cancel();
+  } else {
+    piece.owner = std::move(response);
+  }
+  piece.text = std::move(event.text);
+  events_->Append(std::move(piece));
 }
 
 void GenerateInference::ReceiveElsewhere(std::unique_ptr<InferResponse> response) {

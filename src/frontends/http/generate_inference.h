@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/budget.h"
@@ -39,6 +40,13 @@ class GenerateInference final : public Flight,
     Draft(std::move(model), version);
   }
 
+  // One event, and the HTTP status of a stream that begins with it.
+  struct Event {
+    std::string text;
+    int http_status = 200;
+    absl::Status error;  // that it tells
+  };
+
   // Chooses whether `request` is traced. REQUIRES: not issued.
   void Trace(Tracing* tracing, const HttpRequest& request) {
     traced_ = BeginHttpTrace(tracing, request, draft());
@@ -61,6 +69,9 @@ class GenerateInference final : public Flight,
   absl::Status Forward(const HeaderForwarding& forwarding, absl::Span<const HttpHeader> headers) {
     return ForwardHeaders(forwarding, headers, draft());
   }
+
+  // Whether the model may send several responses. REQUIRES: not issued.
+  bool is_decoupled() { return draft()->model()->config().decoupled; }
 
   // How the answer shall tell the server's load. REQUIRES: not issued.
   void set_load_metrics(LoadMetricsFormat format) { load_metrics_ = format; }
@@ -95,6 +106,8 @@ class GenerateInference final : public Flight,
   // The same for a response that takes an I/O thread too long to write. REQUIRES: it is the only
   // one, and final.
   void ReceiveElsewhere(std::unique_ptr<InferResponse> response);
+  // Adds an event, or ends the stream if it has no room for more.
+  void SendEvent(Event event, std::unique_ptr<InferResponse> response);
   // Sends the header of the stream, unless it was sent already.
   void StartStream(int http_status) ABSL_LOCKS_EXCLUDED(mu_);
 

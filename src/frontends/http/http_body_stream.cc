@@ -2,9 +2,6 @@
 
 #include <utility>
 
-#include "base/io_thread.h"
-#include "base/wake_batch.h"
-
 namespace nereid {
 namespace {
 
@@ -19,8 +16,8 @@ void HttpBodyStream::Append(Piece piece) {
   std::shared_ptr<Reader> reader;
   {
     MutexLock lock(&mu_);
-    if (aborted_) return;
-    waiting_bytes_ += piece.text.size();
+    if (aborted_ || ended_) return;
+    Charge(piece.text.size());
     bytes_ += piece.text.size();
     pieces_.push_back(std::move(piece));
     reader = ReaderToWake();
@@ -63,18 +60,34 @@ bool HttpBodyStream::aborted() const {
   return aborted_;
 }
 
-void HttpBodyStream::AwaitRoom() {
-  if (OnIoThread()) return;
+bool HttpBodyStream::EndWith(Piece piece) {
+  std::deque<Piece> dropped;  // destroyed after the lock is released
   {
     MutexLock lock(&mu_);
-    if (waiting_bytes_ <= max_waiting_bytes_) return;
+    if (ended_ || aborted_) return false;
+    for (const Piece& unsent : pieces_) {
+      Discharge(unsent.text.size());
+      bytes_ -= unsent.text.size();
+    }
+    pieces_.swap(dropped);
   }
-  WakeBatch::Flush();  // the reader may not know yet that there is something
-  MutexLock lock(&mu_);
-  ++held_back_;
-  // Waits until half of the room is free, so that a slow client does not wake a thread per piece.
-  while (!aborted_ && waiting_bytes_ > max_waiting_bytes_ / 2) room_.Wait(&mu_);
-  --held_back_;
+  Append(std::move(piece));
+  End();
+  return true;
+}
+
+void HttpBodyStream::Charge(uint64_t bytes) {
+  waiting_bytes_ += bytes;
+  if (credit_ == nullptr) return;
+  credit_->account()->fetch_add(bytes, std::memory_order_relaxed);
+  if (waiting_bytes_ > max_waiting_bytes_ && !std::exchange(without_credit_, true)) {
+    credit_->Withdraw();
+  }
+}
+
+void HttpBodyStream::Discharge(uint64_t bytes) {
+  waiting_bytes_ -= bytes;
+  if (credit_ != nullptr) credit_->account()->fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 void HttpBodyStream::Attach(std::shared_ptr<Reader> reader) {
@@ -84,8 +97,9 @@ void HttpBodyStream::Attach(std::shared_ptr<Reader> reader) {
 
 HttpBodyStream::Taken HttpBodyStream::Take() {
   Taken taken;
+  ResponseCredit::Woken credited;  // called after the lock is released
   MutexLock lock(&mu_);
-  waiting_bytes_ -= std::exchange(taken_bytes_, 0);
+  Discharge(std::exchange(taken_bytes_, 0));
   while (!pieces_.empty() && taken.pieces.size() < kMaxTakenPieces &&
          taken_bytes_ < kMaxTakenBytes) {
     taken_bytes_ += pieces_.front().text.size();
@@ -94,7 +108,11 @@ HttpBodyStream::Taken HttpBodyStream::Take() {
   }
   taken.ended = ended_ && pieces_.empty();
   reader_waits_ = taken.pieces.empty() && !taken.ended;
-  if (held_back_ > 0 && waiting_bytes_ <= max_waiting_bytes_ / 2) room_.NotifyAll();
+  // Not before half of the room is free, so that a slow client does not wake a thread per piece.
+  if (without_credit_ && waiting_bytes_ <= max_waiting_bytes_ / 2) {
+    without_credit_ = false;
+    credited = credit_->Give();
+  }
   return taken;
 }
 
@@ -103,17 +121,19 @@ void HttpBodyStream::Abort() {
   std::shared_ptr<Reader> reader;
   std::deque<Piece> dropped;
   AtEnd at_end;
+  ResponseCredit::Woken waived;
   uint64_t bytes = 0;
   {
     MutexLock lock(&mu_);
     aborted_ = true;
     pieces_.swap(dropped);
-    waiting_bytes_ = taken_bytes_ = 0;
+    Discharge(waiting_bytes_);
+    taken_bytes_ = 0;
     reader_.swap(reader);
     reader_waits_ = false;
     std::swap(at_end, at_end_);
     bytes = bytes_;
-    if (held_back_ > 0) room_.NotifyAll();
+    if (credit_ != nullptr) waived = credit_->Waive();
   }
   CallAtEnd(std::move(at_end), bytes, /*complete=*/false);
 }

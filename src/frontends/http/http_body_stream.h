@@ -1,8 +1,8 @@
 // HttpBodyStream: the body of a response that is sent while it is still being produced. Producers
 // append pieces on any thread; a connection takes and sends them. Thread-safe.
 //
-// The amount waiting to be sent is bounded: a producer that waits for room after each piece is
-// blocked while the client reads slowly, and continues when the client reads on or leaves.
+// While more than a limit waits to be sent, the credit for further responses is withdrawn; it comes
+// back when half has been taken, or the client leaves. No call blocks.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_BODY_STREAM_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_BODY_STREAM_H_
 
@@ -12,9 +12,11 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
+#include "infer/response_credit.h"
 
 namespace nereid {
 
@@ -37,7 +39,10 @@ class HttpBodyStream {
     virtual void OnBodyPieces() = 0;
   };
 
-  explicit HttpBodyStream(uint64_t max_waiting_bytes) : max_waiting_bytes_(max_waiting_bytes) {}
+  // `credit`: of the responses that become pieces; null: there is only one.
+  explicit HttpBodyStream(uint64_t max_waiting_bytes,
+                          std::shared_ptr<ResponseCredit> credit = nullptr)
+      : max_waiting_bytes_(max_waiting_bytes), credit_(std::move(credit)) {}
   HttpBodyStream(const HttpBodyStream&) = delete;
   HttpBodyStream& operator=(const HttpBodyStream&) = delete;
 
@@ -52,10 +57,13 @@ class HttpBodyStream {
   void Append(Piece piece) ABSL_LOCKS_EXCLUDED(mu_);
   // Nothing more follows.
   void End() ABSL_LOCKS_EXCLUDED(mu_);
+  // Drops the pieces that the reader has not taken: `piece` and the end follow those that it has.
+  // After an end: false, and nothing happens.
+  bool EndWith(Piece piece) ABSL_LOCKS_EXCLUDED(mu_);
   // Whether the reader has gone, so that producing more is pointless.
   bool aborted() const ABSL_LOCKS_EXCLUDED(mu_);
-  // Blocks the calling thread, unless it is an I/O thread, while more than the limit is waiting.
-  void AwaitRoom() ABSL_LOCKS_EXCLUDED(mu_);
+  // Null if there is only one response.
+  const std::shared_ptr<ResponseCredit>& credit() const { return credit_; }
 
   // ---- The reader.
   // `reader` is kept alive until Abort, because nothing else may do so while it waits for more.
@@ -75,12 +83,16 @@ class HttpBodyStream {
     if (at_end) at_end(bytes, complete);
   }
 
+  // What waits has grown or become less by this.
+  void Charge(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Discharge(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   const uint64_t max_waiting_bytes_;
+  const std::shared_ptr<ResponseCredit> credit_;
   mutable Mutex mu_;
   AtEnd at_end_ ABSL_GUARDED_BY(mu_);
   uint64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;  // of all pieces so far
-  CondVar room_;
-  int held_back_ ABSL_GUARDED_BY(mu_) = 0;
+  bool without_credit_ ABSL_GUARDED_BY(mu_) = false;
   std::shared_ptr<Reader> reader_ ABSL_GUARDED_BY(mu_);
   bool reader_waits_ ABSL_GUARDED_BY(mu_) = false;
   std::deque<Piece> pieces_ ABSL_GUARDED_BY(mu_);    // not yet taken

@@ -17,8 +17,8 @@ struct HttpFrontendOptions {
   RequestLimits limits;
   // Of the body of a request that is no inference and no load; beyond: 413.
   uint64_t max_admin_body_bytes = 1 << 20;
-  // Bytes of one generated stream that may wait for its client; beyond, the model's thread that
-  // sends is held back.
+  // Bytes of one generated stream that may wait for its client; beyond, its request has no
+  // credit for more.
   uint64_t max_waiting_bytes = kMaxWaitingStreamBytes;
   // These must outlive the frontend.
   SharedMemoryRegistry* shared_memory = SharedMemoryRegistry::Closed();

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/io_thread.h"
 #include "base/status_macros.h"
 #include "frontends/codec/inline_limits.h"
 #include "frontends/codec/v2_request_reader.h"
@@ -16,6 +15,7 @@
 #include "frontends/http/infer_endpoint.h"
 #include "frontends/http/off_loop.h"
 #include "frontends/http/status_map.h"
+#include "frontends/transport/io_loop.h"
 
 namespace nereid {
 namespace {
@@ -139,7 +139,7 @@ void HttpInference::Answer() {
   // of the model, which makes answers faster than they can be written, writes it.
   response_coding_ = ContentCoding::kIdentity;
   if (!TakesLongToWrite()) return AnswerOnIoThread();
-  if (!OnIoThread()) return WriteAndAnswer();
+  if (!transport::IoLoop::OnAnyLoop()) return WriteAndAnswer();
   CompleteWithError(TooManyLargeAnswers());
 }
 

@@ -6,7 +6,6 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
-#include "base/io_thread.h"
 
 namespace nereid::transport {
 namespace {
@@ -35,9 +34,10 @@ void IoLoop::Start(const std::string& thread_name) {
 
 bool IoLoop::InLoop() const { return current_loop == this; }
 
+bool IoLoop::OnAnyLoop() { return current_loop != nullptr; }
+
 void IoLoop::Run() {
   current_loop = this;
-  MarkIoThread();
   while (context_.run_one() > 0) {
     // Deferred executions run after all that is ready has been read, so that batches are larger.
     for (int i = 0; turn_.HasDeferred() && i < kMaxHandlersPerTurn; ++i) {

@@ -81,6 +81,8 @@ class IoLoop final : public WakeBatch::Sleeper, public std::enable_shared_from_t
   Clock* clock() const { return options_.clock; }
   TimePoint Now() const { return options_.clock->Now(); }
   bool InLoop() const;
+  // Whether the calling thread belongs to any loop, so that it must do nothing that takes long.
+  static bool OnAnyLoop();
 
   // ---- Loop's thread only.
   bool draining() const { return draining_; }

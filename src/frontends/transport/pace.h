@@ -12,6 +12,9 @@
 
 namespace nereid::transport {
 
+// How long a server that ends waits for a client that takes nothing of an answer.
+inline constexpr Duration kEndingStall = std::chrono::seconds(3);
+
 class Pace {
  public:
   // `min_rate` is bytes per second; 0: no rate.
@@ -33,6 +36,11 @@ class Pace {
   }
   // There are no bytes to move, so any delay is not the client's fault.
   void End() { under_way_ = false; }
+
+  // Whether there are bytes to move, and none has moved for `time`.
+  bool StalledFor(TimePoint now, Duration time) const {
+    return under_way_ && now >= moved_ + time;
+  }
 
   // The time when the client is to be dropped. REQUIRES: under_way()
   TimePoint deadline() const { return std::min(moved_ + stall_, RateDeadline()); }

@@ -63,5 +63,17 @@ TEST(PaceTest, HugeNumbersDoNotOverflow) {
   EXPECT_EQ(pace.deadline(), kStart + seconds(60));
 }
 
+TEST(PaceTest, TellsHowLongNothingHasMoved) {
+  Pace pace(seconds(60), 0);
+  EXPECT_FALSE(pace.StalledFor(kStart, seconds(3))) << "there is nothing to move";
+  pace.Begin(kStart, 0);
+  EXPECT_FALSE(pace.StalledFor(kStart + seconds(2), seconds(3)));
+  EXPECT_TRUE(pace.StalledFor(kStart + seconds(3), seconds(3)));
+  pace.Moved(kStart + seconds(4), 1);
+  EXPECT_FALSE(pace.StalledFor(kStart + seconds(5), seconds(3)));
+  pace.End();
+  EXPECT_FALSE(pace.StalledFor(kStart + seconds(500), seconds(3)));
+}
+
 }  // namespace
 }  // namespace nereid::transport

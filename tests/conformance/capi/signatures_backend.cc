@@ -227,4 +227,8 @@ NEREID_SAME(NEREID_ModelInstanceSetLendable,
             TRITONSERVER_Error*(TRITONBACKEND_ModelInstance*, bool));
 NEREID_SAME(NEREID_ModelInstanceSetMostSeparate,
             TRITONSERVER_Error*(TRITONBACKEND_ModelInstance*, uint32_t));
+NEREID_SAME(NEREID_ResponseFactoryCredit,
+            TRITONSERVER_Error*(TRITONBACKEND_ResponseFactory*, bool*));
+NEREID_SAME(NEREID_ResponseFactoryOnCredit,
+            TRITONSERVER_Error*(TRITONBACKEND_ResponseFactory*, void (*)(void*), void*));
 NEREID_SAME(NEREID_SendTogether, TRITONSERVER_Error*(void (*)(void*), void*));

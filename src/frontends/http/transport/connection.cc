@@ -353,7 +353,10 @@ void Connection::KeepPace(uint64_t total) {
 }
 
 void Connection::CheckDeadline(TimePoint now) {
-  if (now < deadline_) return;
+  // A server that ends does not wait long for a client that takes nothing.
+  const bool stalled = loop_->draining() && state_ == State::kWriting &&
+                       pace_.StalledFor(now, transport::kEndingStall);
+  if (now < deadline_ && !stalled) return;
   if (pace_.under_way()) settings_->slow_clients.fetch_add(1, std::memory_order_relaxed);
   if (state_ == State::kReading && request_begun_) {
     Fail(408, body_begun_ ? SlowBodyError(pace_, options())

@@ -217,7 +217,10 @@ void Http2Exchange::OnClosed(bool complete) {
 void Http2Exchange::OnSweep(TimePoint now) {
   const std::shared_ptr<Http2Exchange> keep = shared_from_this();
   if (state_ == State::kReceiving) KeepReadingPace(now);
-  if (writing_pace_.Check(now, stream_->windows())) return;
+  if (writing_pace_.Check(now, stream_->windows()) &&
+      !(loop().draining() && writing_pace_.StalledFor(now, transport::kEndingStall))) {
+    return;
+  }
   LOG_VERBOSE(1) << about_ << "resetting a request whose client does not read its answer";
   peer_->CountSlowClient();
   stream_->Reset(http2::ErrorCode::kCancel);

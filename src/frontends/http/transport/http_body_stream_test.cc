@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <future>
-#include <thread>
-
-#include "base/io_thread.h"
+#include <atomic>
+#include <memory>
+#include <string>
 
 namespace nereid {
 namespace {
@@ -27,7 +26,9 @@ class HttpBodyStreamTest : public testing::Test {
   }
 
   const std::shared_ptr<CountingReader> reader_ = std::make_shared<CountingReader>();
-  HttpBodyStream body_{/*max_waiting_bytes=*/10};
+  const std::shared_ptr<ResponseCredit> credit_ =
+      std::make_shared<ResponseCredit>(std::make_shared<ResponseCredit::Account>(0), 10);
+  HttpBodyStream body_{/*max_waiting_bytes=*/10, credit_};
 };
 
 TEST_F(HttpBodyStreamTest, PiecesComeOutInOrderAndThenTheEnd) {
@@ -109,39 +110,51 @@ TEST_F(HttpBodyStreamTest, ManyPiecesAreTakenBitByBit) {
   EXPECT_GT(takes, 3);
 }
 
-TEST_F(HttpBodyStreamTest, AProducerWaitsUntilHalfIsSent) {
-  body_.AwaitRoom();
+TEST_F(HttpBodyStreamTest, CreditIsGoneUntilHalfIsSent) {
   body_.Append({"12345678", nullptr});
-  body_.AwaitRoom();
+  EXPECT_TRUE(credit_->has_credit());
   body_.Append({"12345678", nullptr});
-  std::future<void> held = std::async(std::launch::async, [this] { body_.AwaitRoom(); });
-  EXPECT_EQ(Taken(), "12345678|12345678|") << "taken is not sent";
-  EXPECT_EQ(held.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  EXPECT_FALSE(credit_->has_credit());
+  EXPECT_EQ(credit_->held(), 16u);
+  int woken = 0;
+  credit_->OnCredit([&] { ++woken; });
+  EXPECT_EQ(Taken(), "12345678|12345678|");
+  EXPECT_FALSE(credit_->has_credit()) << "taken is not sent";
   EXPECT_EQ(Taken(), "");
-  held.get();
+  EXPECT_TRUE(credit_->has_credit());
+  EXPECT_EQ(woken, 1);
+  EXPECT_EQ(credit_->held(), 0u);
 }
 
-TEST_F(HttpBodyStreamTest, NobodyIsHeldForAReaderThatIsGone) {
+TEST_F(HttpBodyStreamTest, NobodyWaitsForAReaderThatIsGone) {
   const auto owner = std::make_shared<int>();
+  int woken = 0;
   body_.Append({std::string(100, 'x'), owner});
-  std::future<void> held = std::async(std::launch::async, [this] { body_.AwaitRoom(); });
+  credit_->OnCredit([&] { ++woken; });
   body_.Abort();
-  held.get();
+  EXPECT_EQ(woken, 1);
   EXPECT_EQ(owner.use_count(), 1);
   body_.Append({std::string(100, 'x'), owner});
   EXPECT_EQ(owner.use_count(), 1);
-  body_.AwaitRoom();
+  EXPECT_TRUE(credit_->has_credit());
+  EXPECT_EQ(credit_->held(), 0u);
   body_.End();
   EXPECT_EQ(reader_->wakes, 0);
 }
 
-TEST_F(HttpBodyStreamTest, AnIoThreadIsNeverHeld) {
-  body_.Append({std::string(100, 'x'), nullptr});
-  std::thread io_thread([this] {
-    MarkIoThread();
-    body_.AwaitRoom();
-  });
-  io_thread.join();
+TEST_F(HttpBodyStreamTest, AnEarlyEndDropsWhatWasNotTaken) {
+  const auto owner = std::make_shared<int>();
+  std::string told;
+  RecordEnd(&body_, &told);
+  body_.Append({"abc", nullptr});
+  EXPECT_EQ(Taken(), "abc|");
+  body_.Append({std::string(100, 'x'), owner});
+  EXPECT_TRUE(body_.EndWith({"error", nullptr}));
+  EXPECT_EQ(owner.use_count(), 1);
+  EXPECT_EQ(told, "8");
+  body_.Append({"more", nullptr});
+  EXPECT_FALSE(body_.EndWith({"more", nullptr}));
+  EXPECT_EQ(Taken(), "error|end");
 }
 
 }  // namespace

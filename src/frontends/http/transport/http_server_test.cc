@@ -9,6 +9,7 @@
 #include <deque>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -431,10 +432,18 @@ constexpr uint64_t kWaitingBytes = 100'000;
 std::shared_ptr<HttpBodyStream> Answer(HttpResponder responder, uint64_t limit = kWaitingBytes) {
   HttpResponse response;
   response.content_type = "text/event-stream; charset=utf-8";
-  response.body_stream = std::make_shared<HttpBodyStream>(limit);
+  response.body_stream = std::make_shared<HttpBodyStream>(
+      limit,
+      std::make_shared<ResponseCredit>(std::make_shared<ResponseCredit::Account>(0), limit));
   std::shared_ptr<HttpBodyStream> body = response.body_stream;
   responder.Complete(std::move(response));
   return body;
+}
+
+void AwaitCredit(HttpBodyStream* body) {
+  const auto credited = std::make_shared<std::promise<void>>();
+  body->credit()->OnCredit([credited] { credited->set_value(); });
+  credited->get_future().wait();
 }
 
 TEST_F(HttpServerTest, SendsPiecesAsTheyAreMade) {
@@ -504,7 +513,7 @@ TEST_F(HttpServerTest, ClientsOfHttp10GetTheBodyUpToTheEnd) {
   EXPECT_EQ(client.ReadAll(), "one two");
 }
 
-TEST_F(HttpServerTest, AProducerIsHeldBackUntilTheClientReads) {
+TEST_F(HttpServerTest, AProducerHasNoCreditUntilTheClientReads) {
   StartServer();
   LoopbackClient client(port());
   client.Send("GET /hold HTTP/1.1\r\n\r\n");
@@ -515,7 +524,7 @@ TEST_F(HttpServerTest, AProducerIsHeldBackUntilTheClientReads) {
     for (int i = 0; i < kPieces; ++i) {
       body->Append({std::string(100'000, static_cast<char>('a' + i % 26)), nullptr});
       ++made;
-      body->AwaitRoom();
+      AwaitCredit(body.get());
     }
     body->End();
   });
@@ -543,7 +552,7 @@ TEST_F(HttpServerTest, AClientThatLeavesLetsTheProducerGoOn) {
     std::thread producer([&] {
       for (int i = 0; i < 400; ++i) {
         body->Append({std::string(100'000, 'x'), owner});
-        body->AwaitRoom();
+        AwaitCredit(body.get());
       }
       body->End();
     });
@@ -577,7 +586,7 @@ TEST_F(HttpServerTest, AClientThatTakesNothingIsCutOff) {
   const auto body = Answer(handler_.Take().responder);
   while (handler_.cancelled() == 0) {
     body->Append({std::string(1'000'000, 'x'), nullptr});
-    body->AwaitRoom();
+    AwaitCredit(body.get());
   }
   body->End();
 }
@@ -614,7 +623,7 @@ TEST_F(HttpServerTest, StopEndsAStreamThatDoesNotFinishInTime) {
   const auto late = Answer(std::move(held_longer.responder), /*limit=*/10);
   for (const auto& one : {body, late}) {
     one->Append({std::string(1000, 'x'), nullptr});
-    one->AwaitRoom();
+    AwaitCredit(one.get());
     one->End();
   }
 }

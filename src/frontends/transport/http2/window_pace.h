@@ -38,6 +38,11 @@ class WindowPace {
            (!state.connection || Keep(&connection_, now, state.connection_bytes));
   }
 
+  // Whether a closed window has let nothing pass for `time`, as of the last Check.
+  bool StalledFor(TimePoint now, Duration time) const {
+    return stream_.StalledFor(now, time) || connection_.StalledFor(now, time);
+  }
+
  private:
   static bool Keep(transport::Pace* pace, TimePoint now, uint64_t bytes) {
     if (!pace->under_way()) pace->Begin(now, bytes);
