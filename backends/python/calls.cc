@@ -151,7 +151,7 @@ void Calls::Send(ValueReader* arguments) {
     return requests_->Fail(number, Error::Internal("a response of a Python model is damaged"));
   }
   OutputSource source(transport_, /*lends=*/false);
-  requests_->Send(number, response.has_value() ? &*response : nullptr, final, &source);
+  requests_->Send(number, response.has_value() ? &*response : nullptr, final, &source, transport_);
 }
 
 void Calls::Log(ValueReader* arguments) {

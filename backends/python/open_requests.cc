@@ -70,7 +70,7 @@ OpenRequests::Factory OpenRequests::FactoryOf(uint64_t number, bool take) {
 }
 
 void OpenRequests::Send(uint64_t number, const PythonResponse* response, bool final,
-                        OutputSource* source) {
+                        OutputSource* source, const std::shared_ptr<Transport>& transport) {
   const Factory factory = FactoryOf(number, final);
   if (factory == nullptr) return;
   const uint32_t flags = final ? TRITONSERVER_RESPONSE_COMPLETE_FINAL : 0;
@@ -87,7 +87,29 @@ void OpenRequests::Send(uint64_t number, const PythonResponse* response, bool fi
                     ? Error(response->failure->code, response->failure->message)
                     : Fill(*response, source, made);
   NB_LOG_IF_ERROR(TRITONBACKEND_ResponseSend(made, flags, error.get()), "failed to send");
-  if (decoupled_) ReportResponse(instance_, factory.get(), start, NowNs(), error.get());
+  if (!decoupled_) return;
+  ReportResponse(instance_, factory.get(), start, NowNs(), error.get());
+  if (!final && !HasCredit(factory.get())) LoseCredit(number, factory, transport);
+}
+
+void OpenRequests::LoseCredit(uint64_t number, const Factory& factory,
+                              const std::shared_ptr<Transport>& transport) {
+  if (!NoteCredit(number, /*lost=*/true)) return;
+  if (!transport->WithdrawCredit(number)) {
+    NB_LOG_VERBOSE("too many clients of a Python model read slowly: one more is not waited for");
+    NoteCredit(number, /*lost=*/false);
+    return;
+  }
+  OnCredit(factory.get(), [this, number, transport] {
+    NoteCredit(number, /*lost=*/false);
+    transport->ReturnCredit(number);
+  });
+}
+
+bool OpenRequests::NoteCredit(uint64_t number, bool lost) {
+  const std::lock_guard lock(mu_);
+  const auto found = entries_.find(number);
+  return found != entries_.end() && std::exchange(found->second.without_credit, lost) != lost;
 }
 
 void OpenRequests::SendError(TRITONBACKEND_ResponseFactory* factory, const Error& error) {

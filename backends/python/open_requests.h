@@ -3,7 +3,8 @@
 //
 // While its batch is being executed, a request object belongs to the instance's thread; after that
 // only its response factory remains. Responses that the model sends on its own are sent by the
-// thread that listens to the process.
+// thread that listens to the process, and which therefore never waits for a client: the process is
+// told that the request has no credit, and its thread that sends waits there.
 #ifndef NEREID_BACKENDS_PYTHON_OPEN_REQUESTS_H_
 #define NEREID_BACKENDS_PYTHON_OPEN_REQUESTS_H_
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "backends/python/response.h"
+#include "backends/python/transport.h"
 #include "backends/sdk/error.h"
 #include "backends/sdk/response_factory.h"
 #include "triton/core/tritonbackend.h"
@@ -38,8 +40,9 @@ class OpenRequests {
   void EndExecution(uint64_t number);
 
   // Sends a response (null: none), and with `final` the final flag. Also succeeds if there is no
-  // such request (any more).
-  void Send(uint64_t number, const PythonResponse* response, bool final, OutputSource* source);
+  // such request (any more). The process behind `transport` learns when it has no credit for more.
+  void Send(uint64_t number, const PythonResponse* response, bool final, OutputSource* source,
+            const std::shared_ptr<Transport>& transport);
   // Answers with `error`, which the caller keeps, and the final flag.
   void Fail(uint64_t number, const Error& error);
   // As Fail, for all requests that are not being executed.
@@ -57,12 +60,19 @@ class OpenRequests {
     // Lives as long as `request` or `factory`; null: not traced.
     TRITONSERVER_InferenceTrace* trace = nullptr;
     bool dropped = false;
+    bool without_credit = false;  // the process knows
   };
 
   static Factory MakeFactory(TRITONBACKEND_Request* request);
   // The factory of a request that is open; if `take`, the request is removed.
   Factory FactoryOf(uint64_t number, bool take);
   void SendError(TRITONBACKEND_ResponseFactory* factory, const Error& error);
+  // Tells the process that the request has lost its credit, and later that it has it again.
+  void LoseCredit(uint64_t number, const Factory& factory,
+                  const std::shared_ptr<Transport>& transport);
+  // False if that was noted before, or the request has ended.
+  bool NoteCredit(uint64_t number, bool lost);
+
   TRITONBACKEND_ModelInstance* const instance_;
   const bool decoupled_;  // true: statistics per response; false: per batch
   std::mutex mu_;

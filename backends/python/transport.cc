@@ -335,6 +335,33 @@ void Transport::ClearDoorbell() {
   if (read(doorbell_.get(), &rung, sizeof(rung)) < 0) return;  // nobody has rung
 }
 
+bool Transport::WithdrawCredit(uint64_t request) {
+  nereid_python::WithoutCredit& table = control()->without_credit;
+  const std::lock_guard lock(mu_);
+  uint32_t place = 0;
+  // The process could write nonsense here, which only harms its own requests.
+  const uint32_t used = std::min(table.used.load(std::memory_order_relaxed), table.kMost);
+  while (place < used && table.requests[place].load(std::memory_order_relaxed) != 0) ++place;
+  if (place == table.kMost) return false;
+  table.requests[place].store(request, std::memory_order_release);
+  if (place == used) table.used.store(used + 1, std::memory_order_release);
+  return true;
+}
+
+void Transport::ReturnCredit(uint64_t request) {
+  nereid_python::WithoutCredit& table = control()->without_credit;
+  {
+    const std::lock_guard lock(mu_);
+    const uint32_t used = std::min(table.used.load(std::memory_order_relaxed), table.kMost);
+    for (uint32_t place = 0; place < used; ++place) {
+      uint64_t number = request;
+      if (table.requests[place].compare_exchange_strong(number, 0)) break;
+    }
+  }
+  table.returns.fetch_add(1, std::memory_order_acq_rel);
+  nereid_ipc::FutexWakeAll(&table.returns);
+}
+
 // A slot that does not wait is left alone, because its content is invalid.
 void Transport::Answer(uint32_t slot, const ValueWriter& message) {
   if (slot >= Control::kSlots) return;

@@ -101,6 +101,11 @@ class Transport {
   bool Sleep();
   void ClearDoorbell();
 
+  // --- Credit of requests, by their numbers. The process sees it at once.
+  // False if too many have none: then the request goes on as if it had credit.
+  bool WithdrawCredit(uint64_t request);
+  void ReturnCredit(uint64_t request);
+
   // Answers the call that waits in `slot`.
   void Answer(uint32_t slot, const nereid_python::ValueWriter& message);
   // The process has ended, so no further command or answer is possible.

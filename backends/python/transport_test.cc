@@ -290,6 +290,34 @@ TEST_F(TransportTest, SoManyRepliesAreKeptAtMost) {
   EXPECT_TRUE(transport.expired());
 }
 
+TEST_F(TransportTest, TheProcessSeesWhichRequestsHaveNoCredit) {
+  nereid_python::WithoutCredit& table = control()->without_credit;
+  EXPECT_EQ(table.used.load(), 0u);
+  EXPECT_TRUE(transport_->WithdrawCredit(7));
+  EXPECT_TRUE(transport_->WithdrawCredit(8));
+  EXPECT_EQ(table.used.load(), 2u);
+  EXPECT_EQ(table.requests[0].load(), 7u);
+  EXPECT_EQ(table.requests[1].load(), 8u);
+  const uint32_t returns = table.returns.load();
+  transport_->ReturnCredit(7);
+  EXPECT_EQ(table.returns.load(), returns + 1);
+  EXPECT_EQ(table.requests[0].load(), 0u);
+  EXPECT_TRUE(transport_->WithdrawCredit(9));
+  EXPECT_EQ(table.requests[0].load(), 9u) << "a place is used again";
+  EXPECT_EQ(table.used.load(), 2u);
+}
+
+TEST_F(TransportTest, SoManyRequestsMayHaveNoCreditAtMost) {
+  const uint64_t most = nereid_python::WithoutCredit::kMost;
+  for (uint64_t i = 1; i <= most; ++i) EXPECT_TRUE(transport_->WithdrawCredit(i));
+  EXPECT_FALSE(transport_->WithdrawCredit(most + 1));
+  transport_->ReturnCredit(5);
+  EXPECT_TRUE(transport_->WithdrawCredit(most + 2));
+  control()->without_credit.used.store(~uint32_t{0});  // the process may write anything there
+  transport_->ReturnCredit(most);
+  EXPECT_TRUE(transport_->WithdrawCredit(most + 3));
+}
+
 TEST_F(TransportTest, ATensorLiesInItsBlock) {
   const Result<Transport::Block> block = transport_->Allocate(100);
   ASSERT_TRUE(block.ok());

@@ -31,7 +31,7 @@ METRIC_FAMILY_NEW, METRIC_NEW, METRIC_INCREMENT, METRIC_SET, METRIC_OBSERVE, MET
 )
 CALL, POST, FREE, REPLIED = range(1, 5)
 
-MAGIC = 0x4E505932
+MAGIC = 0x4E505933
 IN_SIZE = 64 << 20
 ENTRIES, SLOTS = 1024, 256
 COMMAND, TURN, WANTS_REPLIED, MESSAGE, REPLY, TIMES, LOG_LEVELS = 4, 8, 12, 16, 32, 48, 64
@@ -44,7 +44,9 @@ SLOT_SIZE, INLINE = 248, 216
 PART_COUNT = SLOT + SLOTS * SLOT_SIZE
 PARTS_REPLIED, PART = PART_COUNT + 4, PART_COUNT + 8
 PART_SIZE, MOST_PARTS = 32, 16
-CONTROL_SIZE = (PART + MOST_PARTS * PART_SIZE + 4095) // 4096 * 4096
+CREDIT_RETURNS = (PART + MOST_PARTS * PART_SIZE + 63) // 64 * 64
+CREDIT_USED, WITHOUT_CREDIT, MOST_WITHOUT_CREDIT = CREDIT_RETURNS + 4, CREDIT_RETURNS + 8, 1024
+CONTROL_SIZE = (WITHOUT_CREDIT + MOST_WITHOUT_CREDIT * 8 + 4095) // 4096 * 4096
 
 PATIENCE = 30.0
 LATER = object()  # returned by a handler that does not answer yet
@@ -229,6 +231,20 @@ class FakeServer:
             return
         if value is not LATER:
             self.answer(slot, (0, value))
+
+    # --- Credit of requests.
+
+    def withdraw_credit(self, request: int) -> None:
+        used = self._get("I", CREDIT_USED)[0]
+        self._put("Q", WITHOUT_CREDIT + used * 8, request)
+        self._put("I", CREDIT_USED, used + 1)
+
+    def return_credit(self, request: int) -> None:
+        for place in range(self._get("I", CREDIT_USED)[0]):
+            if self._get("Q", WITHOUT_CREDIT + place * 8) == (request,):
+                self._put("Q", WITHOUT_CREDIT + place * 8, 0)
+        self._put("I", CREDIT_RETURNS, self._get("I", CREDIT_RETURNS)[0] + 1)
+        self._wake(CREDIT_RETURNS)
 
     # --- The process.
 

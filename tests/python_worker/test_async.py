@@ -175,3 +175,47 @@ def test_readiness(start: StartWorker, method: str, answer: tuple) -> None:
     )
     ready, why = answer
     assert worker.command(READY, None) == (ready, why.format(file=worker.model_file))
+
+
+def test_a_coroutine_waits_for_credit(start: StartWorker) -> None:
+    """Its event loop goes on, and a plain send on the loop's thread does not wait."""
+    worker = start(
+        f"""
+        import triton_python_backend_utils as pb_utils
+
+        FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
+
+
+        class TritonPythonModel:
+            async def execute(self, requests):
+                sender = requests[0].get_response_sender()
+                if requests[0].request_id() == "plain":
+                    sender.send({OK})
+                else:
+                    await sender.async_send({OK})
+                    await sender.async_send({OK})
+                await sender.async_send(flags=FINAL)
+        """,
+        decoupled=True,
+    )
+
+    def answered(handle: int) -> list[int]:
+        return [flags for number, _, flags in worker.posted(SEND) if number == handle]
+
+    for handle in (1, 2):
+        worker.withdraw_credit(handle)
+        worker.execute(request(handle))
+    worker.execute(request(3))
+    worker.withdraw_credit(4)
+    worker.execute(request(4, request_id="plain"))
+    worker.serve_until(lambda: answered(3) == [0, 0, 1] and answered(4) == [0, 1])
+    assert answered(1) == answered(2) == []
+    worker.return_credit(2)
+    worker.serve_until(lambda: answered(2) == [0, 0, 1])
+    assert answered(1) == []
+    worker.return_credit(1)
+    worker.serve_until(lambda: answered(1) == [0, 0, 1])
+    worker.withdraw_credit(5)  # a thread that watches is started again
+    worker.execute(request(5))
+    worker.return_credit(5)
+    worker.serve_until(lambda: answered(5) == [0, 0, 1])

@@ -284,3 +284,88 @@ sender.send(flags=1)
     worker.execute(request(4))
     assert logged(worker) == ["[False, False, True, True, True, True]"]
     assert answers == []  # once it is, nobody is asked again
+
+
+# Each request is answered by a thread of its own.
+ANSWERED_BY_THREADS = f"""
+    import threading
+
+    import triton_python_backend_utils as pb_utils
+
+
+    class TritonPythonModel:
+        def execute(self, requests):
+            for request in requests:
+                sender = request.get_response_sender()
+                threading.Thread(target=self.answer, args=(sender,), daemon=True).start()
+
+        def answer(self, sender):
+            for i in range(3):
+                sender.send({OK})
+            sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+"""
+
+
+def answered(worker: Worker, handle: int) -> list[int]:
+    """The flags of the responses to a request."""
+    return [flags for number, _, flags in worker.posted(SEND) if number == handle]
+
+
+def test_only_the_thread_of_a_request_without_credit_waits(start: StartWorker) -> None:
+    worker = start(ANSWERED_BY_THREADS, decoupled=True)
+    worker.withdraw_credit(1)
+    for handle in (1, 2, 3):
+        assert worker.execute(request(handle)) == ("ok", (None,), (1,))
+    worker.serve_until(lambda: all(answered(worker, n) == [0, 0, 0, 1] for n in (2, 3)))
+    worker.withdraw_credit(4)
+    worker.return_credit(4)  # wakes the thread, which finds nothing
+    worker.execute(request(5))
+    assert answered(worker, 1) == []
+    worker.return_credit(1)
+    worker.serve_until(lambda: answered(worker, 1) == [0, 0, 0, 1])
+
+
+@pytest.mark.one_interpreter
+def test_the_last_response_waits_for_no_credit(start: StartWorker) -> None:
+    worker = start(
+        model(f"sender.send({OK}, flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)"),
+        decoupled=True,
+    )
+    worker.withdraw_credit(1)
+    worker.execute(request(1))
+    assert answered(worker, 1) == [1]
+
+
+@pytest.mark.one_interpreter
+def test_a_sender_is_not_far_ahead_of_the_server(start: StartWorker) -> None:
+    """What the server has not read may cost the credit."""
+    worker = start(
+        """
+        import threading
+
+        import numpy as np
+        import triton_python_backend_utils as pb_utils
+
+
+        class TritonPythonModel:
+            def execute(self, requests):
+                sender = requests[0].get_response_sender()
+                threading.Thread(target=self.answer, args=(sender,), daemon=True).start()
+
+            def answer(self, sender):
+                for i in range(20):
+                    tensor = pb_utils.Tensor("O", np.zeros(40_000, np.int32))
+                    sender.send(pb_utils.InferenceResponse([tensor]))
+                sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+        """,
+        decoupled=True,
+    )
+    worker.execute(request(1))
+    written = worker._get("I", WRITTEN)[0]
+    worker.wait_until(lambda: worker._get("I", WRITTEN)[0] > written)
+    worker.withdraw_credit(1)
+    worker.serve_until(lambda: len(answered(worker, 1)) >= 2)
+    worker.execute(request(2))  # the process has had time to send more
+    assert len(answered(worker, 1)) < 10
+    worker.return_credit(1)
+    worker.serve_until(lambda: answered(worker, 1) == [0] * 20 + [1])

@@ -15,7 +15,7 @@
 
 namespace nereid_python {
 
-inline constexpr uint32_t kMagic = 0x4e505932;  // server and process are always built together
+inline constexpr uint32_t kMagic = 0x4e505933;  // server and process are always built together
 // The descriptors of the process.
 inline constexpr int kControlFd = 3;
 inline constexpr int kInFd = 4;
@@ -124,6 +124,18 @@ struct Part {
   uint64_t compute_end_ns = 0;
 };
 
+// The requests that have no credit for further responses, because their clients read slowly. The
+// server writes it when a request loses its credit or gets it back; whoever wants to send looks for
+// its request here. One that finds no place does not wait for credit.
+struct WithoutCredit {
+  static constexpr uint32_t kMost = 1024;
+
+  // Changes when a request gets its credit back; threads of the process sleep on it.
+  std::atomic<uint32_t> returns{0};
+  std::atomic<uint32_t> used{0};  // no place from here on was ever taken
+  std::atomic<uint64_t> requests[kMost] = {};  // numbers; 0: the place is free
+};
+
 struct Control {
   static constexpr uint32_t kMostParts = 16;
   static constexpr uint32_t kSlots = 256;
@@ -163,6 +175,7 @@ struct Control {
   alignas(64) uint32_t part_count = 0;
   std::atomic<uint32_t> parts_replied{0};
   Part parts[kMostParts] = {};
+  alignas(64) WithoutCredit without_credit;
 };
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 

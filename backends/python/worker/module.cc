@@ -210,6 +210,48 @@ PyObject* Post(PyObject*, PyObject* value) {
   return None();
 }
 
+PyObject* PostResponse(PyObject*, PyObject* value) {
+  Transport* const server = Usable();
+  OutMessage message;
+  if (server == nullptr || !Pack(server, value, &message)) return nullptr;
+  server->client_files()->Detach();
+  const unsigned long long bytes = message.block_size();
+  const unsigned long entries = server->Post(std::move(message));
+  return Py_BuildValue("kK", entries, bytes);
+}
+
+PyObject* AwaitRead(PyObject*, PyObject* value) {
+  Transport* const server = Usable();
+  if (server == nullptr) return nullptr;
+  const unsigned long entries = PyLong_AsUnsignedLong(value);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  server->AwaitRead(static_cast<uint32_t>(entries));
+  return None();
+}
+
+PyObject* HasCredit(PyObject*, PyObject* value) {
+  Transport* const server = Usable();
+  if (server == nullptr) return nullptr;
+  const unsigned long long request = PyLong_AsUnsignedLongLong(value);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  return PyBool_FromLong(server->HasCredit(request) ? 1 : 0);
+}
+
+PyObject* CreditReturns(PyObject*, PyObject*) {
+  Transport* const server = Usable();
+  if (server == nullptr) return nullptr;
+  return PyLong_FromUnsignedLong(server->credit_returns());
+}
+
+PyObject* AwaitCreditReturn(PyObject*, PyObject* value) {
+  Transport* const server = Usable();
+  if (server == nullptr) return nullptr;
+  const unsigned long seen = PyLong_AsUnsignedLong(value);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  server->AwaitCreditReturn(static_cast<uint32_t>(seen));
+  return None();
+}
+
 PyObject* Settle(PyObject*, PyObject*) {
   constexpr uint64_t kLimitNs = 2'000'000'000;  // a server that does not read in time will end this
   Transport* const server = Usable();
@@ -264,6 +306,14 @@ PyMethodDef methods[] = {
     {"compute_ends", ComputeEnds, METH_NOARGS, "Notes the time after the model's execute."},
     {"ask", Ask, METH_O, "Calls the server and waits for the answer."},
     {"post", Post, METH_O, "Tells the server something without waiting."},
+    {"post_response", PostResponse, METH_O,
+     "As post, for one of several responses: (entries so far, bytes of this one)."},
+    {"await_read", AwaitRead, METH_O, "Waits until the server has read that many entries."},
+    {"has_credit", HasCredit, METH_O, "Whether more responses of a request are wanted now."},
+    {"credit_returns", CreditReturns, METH_NOARGS,
+     "A number that changes when a request gets its credit back."},
+    {"await_credit_return", AwaitCreditReturn, METH_O,
+     "Waits until that number is another one, for a while at most."},
     {"place", Place, METH_VARARGS,
      "place(where, output): writes an output where its client wants it; the tensor to be sent."},
     {"settle", Settle, METH_NOARGS, "Waits until the server has read all that was posted."},

@@ -154,7 +154,7 @@ void Transport::Send(OutMessage reply, bool sole) {
   if (wants_replied) Push({.kind = static_cast<uint32_t>(EntryKind::kReplied)});
 }
 
-void Transport::Post(OutMessage message) {
+uint32_t Transport::Post(OutMessage message) {
   Reclaim();
   while (!posts_.empty() && posted_bytes_ + message.block_size() > kMostPosted) {
     WaitForReader(control_->ring.read.load(std::memory_order_acquire));
@@ -166,7 +166,31 @@ void Transport::Post(OutMessage message) {
   Push(entry);
   // Push returns with the GIL held, so no other thread has written an entry since.
   posted_bytes_ += message.block_size();
-  posts_.emplace_back(control_->ring.written.load(std::memory_order_relaxed), std::move(message));
+  const uint32_t written = control_->ring.written.load(std::memory_order_relaxed);
+  posts_.emplace_back(written, std::move(message));
+  return written;
+}
+
+void Transport::AwaitRead(uint32_t entries) {
+  const Ring& ring = control_->ring;
+  for (uint32_t read = ring.read.load(std::memory_order_acquire); !Reached(read, entries);
+       read = ring.read.load(std::memory_order_acquire)) {
+    WaitForReader(read);
+  }
+}
+
+bool Transport::HasCredit(uint64_t request) const {
+  const WithoutCredit& table = control_->without_credit;
+  const uint32_t used = std::min(table.used.load(std::memory_order_acquire), table.kMost);
+  for (uint32_t place = 0; place < used; ++place) {
+    if (table.requests[place].load(std::memory_order_acquire) == request) return false;
+  }
+  return true;
+}
+
+void Transport::AwaitCreditReturn(uint32_t seen) {
+  const WithoutGil released;
+  nereid_ipc::FutexWait(&control_->without_credit.returns, seen, kLookAgainNs);
 }
 
 void Transport::Settle(uint64_t limit_ns) {

@@ -61,7 +61,10 @@ class Transport {
 
   // --- Calls and posts.
   // Sends a message without an answer. Waits, without the GIL, while too many bytes are unread.
-  void Post(OutMessage message);
+  // Returns the number of entries so far, for AwaitRead.
+  uint32_t Post(OutMessage message);
+  // Waits, without the GIL, until the server has read that many entries.
+  void AwaitRead(uint32_t entries);
   // Waits, without the GIL, until the server has read everything posted so far; for `limit_ns` at
   // most.
   void Settle(uint64_t limit_ns);
@@ -70,6 +73,15 @@ class Transport {
   void Ask(const OutMessage& message, uint32_t* slot);
   const Slot& slot(uint32_t index) const { return control_->slots[index]; }
   void FreeSlot(uint32_t index);
+  // --- Credit of the requests for further responses.
+  bool HasCredit(uint64_t request) const;
+  // A number that changes when any request gets its credit back.
+  uint32_t credit_returns() const {
+    return control_->without_credit.returns.load(std::memory_order_acquire);
+  }
+  // Waits, without the GIL, until that number is another one; for a while at most.
+  void AwaitCreditReturn(uint32_t seen);
+
   // Frees what the server has read by now, and tells the server what it may free.
   void Reclaim();
 

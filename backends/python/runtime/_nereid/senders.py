@@ -7,16 +7,28 @@ from typing import Any, Optional
 
 import _nereid_native as native
 
-from . import calls, cancellation
+from . import calls, cancellation, credit
 from .errors import TritonModelException
 from .responses import InferenceResponse
 
 FINAL = 1
 INTERNAL = 1
+MOST_UNREAD = 256 << 10  # bytes of one request's responses that the server may not have seen yet
 
 
 class InferenceResponseSender:
-    __slots__ = ("__weakref__", "_cancelled", "_closed", "_decoupled", "_handle", "_lock", "_requested", "_sent")
+    __slots__ = (
+        "__weakref__",
+        "_cancelled",
+        "_closed",
+        "_decoupled",
+        "_entries",
+        "_handle",
+        "_lock",
+        "_requested",
+        "_sent",
+        "_unread",
+    )
 
     def __init__(self) -> None:
         raise TypeError("InferenceResponseSender: No constructor defined!")
@@ -31,6 +43,8 @@ class InferenceResponseSender:
         sender._sent = 0
         sender._closed = handle == 0
         sender._cancelled = False
+        sender._entries = 0
+        sender._unread = 0
         # Two threads may send; the lock ensures that a check still holds when the response is sent.
         sender._lock = threading.Lock()
         return sender
@@ -43,10 +57,43 @@ class InferenceResponseSender:
             )
         if not isinstance(flags, int) or flags < 0:
             raise TypeError(f"send(): incompatible function arguments. 'flags' is {flags!r}")
+        if self._waits(response, flags):
+            # On the thread of an event loop, waiting would stop all of its coroutines.
+            if not self._has_credit() and not credit.in_event_loop():
+                credit.wait(self._handle)
+        self._post(response, flags)
+
+    async def async_send(
+        self, response: Optional[InferenceResponse] = None, flags: int = 0
+    ) -> None:
+        """As send(), for a coroutine: while the client reads too slowly, the coroutine waits and
+        its event loop goes on."""
+        if self._waits(response, flags) and not self._has_credit():
+            await credit.wait_in_coroutine(self._handle)
+        self.send(response, flags)
+
+    def _waits(self, response: Optional[InferenceResponse], flags: int) -> bool:
+        """Whether it is one of several responses. The last one never waits: it ends the request."""
+        return self._decoupled and response is not None and flags == 0 and not self._closed
+
+    def _has_credit(self) -> bool:
+        # What the server has not seen may cost the credit.
+        if self._unread > MOST_UNREAD:
+            native.await_read(self._entries)
+            self._unread = 0
+        return native.has_credit(self._handle)
+
+    def _post(self, response: Optional[InferenceResponse], flags: int) -> None:
         with self._lock:
             self._check(response, flags)
             message = None if response is None else response.for_server(self._requested)
-            native.post((calls.SEND, self._handle, message, flags))
+            if self._decoupled and response is not None:
+                self._entries, size = native.post_response(
+                    (calls.SEND, self._handle, message, flags)
+                )
+                self._unread += size
+            else:
+                native.post((calls.SEND, self._handle, message, flags))
             if response is not None:
                 self._sent += 1
             if flags == FINAL:
