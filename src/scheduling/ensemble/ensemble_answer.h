@@ -32,6 +32,14 @@ struct EnsembleAnswer {
   // Sent instead of outputs. An answer with an error is final.
   absl::Status error;
   FailureReason reason = FailureReason::kOther;
+
+  size_t byte_size() const {
+    size_t bytes = 0;
+    for (const Output& output : outputs) {
+      bytes += output.in_pool ? output.kept.byte_size : output.value.byte_size();
+    }
+    return bytes;
+  }
 };
 
 // The wanted outputs of an iteration. Outputs with `in_pool` need an EndUse once the answer was
@@ -40,7 +48,7 @@ EnsembleAnswer CollectAnswer(const StepGraph& graph, const StepPlan& plan, uint3
                              TensorPool* pool);
 
 // Sends `answer`. Returns an error if the answer could not be sent; if the answer was final, that
-// error was sent instead. May block the thread, as ResponseTarget says.
+// error was sent instead. Never blocks.
 absl::Status SendAnswer(const EnsembleContext& context, InferRequest* request,
                         EnsembleAnswer* answer);
 

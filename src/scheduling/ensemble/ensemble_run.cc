@@ -17,6 +17,13 @@
 namespace nereid {
 namespace {
 
+// How many executions may be ahead of the answers of a run: before the size of an answer is known,
+// and at most.
+constexpr uint64_t kFirstAhead = 16;
+constexpr uint64_t kMostAhead = 256;
+// Executions that may wait for credit before the decoupled steps lose theirs.
+constexpr size_t kMostWaiting = 256;
+
 // The output `name` of `response`; null: there is none.
 ResponseOutput* FindOutput(InferResponse* response, const std::string& name) {
   for (ResponseOutput& output : response->outputs()) {
@@ -37,6 +44,7 @@ struct EnsembleRun::Call {
   const std::shared_ptr<EnsembleRun> run;
   const StepRun step;
   InferRequest request;
+  std::shared_ptr<ResponseCredit> credit;  // of a decoupled step; null: it always has credit
   // Guarded by the run's mutex.
   bool issued = false;  // true: may be cancelled
   bool gave_outputs = false;
@@ -51,6 +59,10 @@ struct EnsembleRun::Work {
   absl::InlinedVector<Call*, 4> cancel;  // pinned
   absl::InlinedVector<TensorBytes, 2> freed;
   std::unique_ptr<Call> closed;
+  ResponseCredit::Woken credited;
+  // The request whose credit is awaited, and the models that must not wait for it when they end.
+  std::shared_ptr<ResponseStream> awaited;
+  absl::InlinedVector<std::shared_ptr<ServingModel>, 4> members;
   bool deliver = false;
   bool end = false;
 };
@@ -133,6 +145,16 @@ void EnsembleRun::Begin(RequestPtr request) noexcept {
   {
     MutexLock lock(&mu_);
     try {
+      if (plan_.decoupled) {
+        credit_ = request_->stream()->credit();
+      } else {
+        shared_credit_ = request_->stream()->credit();
+      }
+      if (credit_ != nullptr) {
+        shared_credit_ =
+            std::make_shared<ResponseCredit>(credit_->account(), credit_->most_bytes());
+        pool_.CountIn(credit_->account());
+      }
       PutInputs(&work);
     } catch (const std::bad_alloc&) {
       FailForMemory(&work);
@@ -173,6 +195,8 @@ void EnsembleRun::Put(uint32_t tensor, uint32_t iteration, TensorValue value, Wo
   for (const uint32_t ready : complete) {
     if (plan_.decoupled) {
       to_send_.push_back(CollectAnswer(context_->graph, plan_, ready, &pool_));
+      ++unsent_;
+      largest_answer_ = std::max<uint64_t>(largest_answer_, to_send_.back().byte_size());
     } else {
       outputs_complete_ = true;
     }
@@ -225,12 +249,21 @@ void EnsembleRun::StartStep(StepRun step) noexcept {
     MutexLock lock(&mu_);
     absl::Status status;
     if (status_.ok() && request_->stream()->IsCancelled()) FailCancelled(&work);
-    if (status_.ok()) call = TryMakeCall(step, &status);
+    bool waits = false;
+    try {
+      waits = status_.ok() && KeepWaiting(&step, &work);
+    } catch (const std::bad_alloc&) {
+      status = OutOfMemory();
+    }
+    if (status_.ok() && status.ok() && !waits) call = TryMakeCall(step, &status);
     if (!status.ok()) {
       Fail(status, static_cast<int>(step.step), FailureReason::kOther, &work);
       call.reset();
     }
-    if (call == nullptr) {
+    if (waits) {
+      // Nothing more: Resume starts it.
+    } else if (call == nullptr) {
+      EndAdmitted(step);
       progress_.Finish(step.step, &work.start);
       Settle(&work);
     } else {
@@ -246,6 +279,7 @@ void EnsembleRun::FailStep(StepRun step) noexcept {
   {
     MutexLock lock(&mu_);
     FailForMemory(&work);
+    EndAdmitted(step);
     progress_.Finish(step.step, &work.start);
     Settle(&work);
   }
@@ -285,8 +319,15 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl:
     child.set_step_of(flight->ensemble, static_cast<uint16_t>(step_run.step));
   }
   child.set_release_target({&EnsembleRun::OnRelease, call.get(), nullptr});
-  child.set_response_target(
-      {&EnsembleRun::OnResponse, call.get(), nullptr, context_->allocator, nullptr});
+  ResponseTarget target{&EnsembleRun::OnResponse, call.get(), nullptr, context_->allocator};
+  if (!step.decoupled) {
+    target.credit = shared_credit_;
+  } else if (credit_ != nullptr) {
+    call->credit = std::make_shared<ResponseCredit>(credit_->account(), credit_->most_bytes());
+    if (steps_lack_credit_) call->credit->Withdraw();
+    target.credit = call->credit;
+  }
+  child.set_response_target(target);
   return call;
 }
 
@@ -403,7 +444,9 @@ void EnsembleRun::OnRelease(InferRequest* request, uint32_t flags, const Release
 
 void EnsembleRun::EndCall(Call* call, Work* work) noexcept {
   call->answered = true;
+  EndAdmitted(call->step);
   progress_.Finish(call->step.step, &work->start);
+  Resume(work);
   Settle(work);
 }
 
@@ -441,6 +484,108 @@ void EnsembleRun::Unpin(Call* call) {
   Do(std::move(work));
 }
 
+bool EnsembleRun::KeepWaiting(StepRun* step, Work* work) {
+  if (credit_ == nullptr || step->admitted) return false;
+  const std::vector<StepGraph::Port>& inputs = context_->graph.steps()[step->step].inputs;
+  const bool iterated =
+      std::any_of(inputs.begin(), inputs.end(), [this](const StepGraph::Port& input) {
+        return context_->graph.tensors()[input.tensor].iterated;
+      });
+  if (!iterated) return false;
+  step->admitted = waiting_.empty() && MayAdmit();
+  if (step->admitted) {
+    ++admitted_;
+    return false;
+  }
+  waiting_.emplace(step->iteration, step->step);
+  Resume(work);
+  return true;
+}
+
+bool EnsembleRun::MayAdmit() const {
+  const uint64_t ahead =
+      largest_answer_ == 0
+          ? kFirstAhead
+          : std::clamp<uint64_t>(credit_->most_bytes() / largest_answer_, 1, kMostAhead);
+  return credit_->has_credit() && admitted_ + unsent_ < ahead;
+}
+
+void EnsembleRun::Resume(Work* work) noexcept try {
+  if (credit_ == nullptr) return;
+  while (!waiting_.empty() && MayAdmit()) {
+    const auto first = waiting_.begin();
+    work->start.push_back({first->second, first->first, /*admitted=*/true});
+    ++admitted_;
+    waiting_.erase(first);
+  }
+  if (settled_ || !status_.ok()) return;
+  ShareCredit(work);
+  const bool lacks = !credit_->has_credit() && (!waiting_.empty() || steps_lack_credit_);
+  if (!lacks || awaits_credit_) return;
+  for (const ModelPass& pass : models_) {
+    if (pass) work->members.push_back(pass.model());
+  }
+  work->awaited = request_->stream();
+  awaits_credit_ = true;
+} catch (const std::bad_alloc&) {
+  FailForMemory(work);
+  Settle(work);
+}
+
+void EnsembleRun::ShareCredit(Work* work) {
+  const bool full = pool_.bytes() > credit_->most_bytes();
+  const bool lose =
+      !credit_->has_credit() || waiting_.size() >= kMostWaiting || (full && !waiting_.empty());
+  const bool regain =
+      credit_->has_credit() &&
+      (waiting_.empty() || (waiting_.size() <= kMostWaiting / 2 &&
+                            pool_.bytes() <= credit_->most_bytes() / 2));
+  if (steps_lack_credit_ ? !regain : !lose) return;
+  steps_lack_credit_ = lose;
+  for (const Call* const call : calls_) {
+    if (call->credit == nullptr) continue;
+    if (lose) {
+      call->credit->Withdraw();
+    } else {
+      work->credited.Add(call->credit->Give());
+    }
+  }
+}
+
+void EnsembleRun::AwaitCredit(Work work) noexcept {
+  try {
+    const std::shared_ptr<ResponseCredit>& credit = work.awaited->credit();
+    for (const auto& model : work.members) model->AddWaiting(credit);
+    work.awaited->OnCredit([self = shared_from_this()] { self->OnCredit(); });
+    return;
+  } catch (const std::bad_alloc&) {
+  }
+  Work failed;
+  {
+    MutexLock lock(&mu_);
+    awaits_credit_ = false;
+    FailForMemory(&failed);
+    Settle(&failed);
+  }
+  Do(std::move(failed));
+}
+
+void EnsembleRun::OnCredit() noexcept {
+  Work work;
+  {
+    MutexLock lock(&mu_);
+    awaits_credit_ = false;
+    if (settled_ || !status_.ok()) return;
+    if (request_->stream()->IsCancelled()) {
+      FailCancelled(&work);
+      Settle(&work);
+    } else {
+      Resume(&work);
+    }
+  }
+  Do(std::move(work));
+}
+
 void EnsembleRun::Cancel() {
   Work work;
   {
@@ -474,6 +619,10 @@ void EnsembleRun::Fail(const absl::Status& error, int step, FailureReason reason
   status_ = SureEnsembleError(error, step);
   reason_ = reason;
   progress_.Abandon();
+  for (const auto& [iteration, step] : waiting_) {
+    progress_.Finish(step, &work->start);  // starts nothing, since nothing is parked
+  }
+  waiting_.clear();
   for (Call* const call : calls_) {
     if (!call->issued || call->answered) continue;
     try {
@@ -524,6 +673,13 @@ void EnsembleRun::Do(Work work) noexcept {
   const std::shared_ptr<EnsembleRun> self = shared_from_this();
   work.closed.reset();
   work.freed.clear();
+  work.credited.Call();
+  if (work.awaited != nullptr) {
+    Work await;
+    await.awaited = std::move(work.awaited);
+    await.members = std::move(work.members);
+    AwaitCredit(std::move(await));
+  }
   if (!work.start.empty()) StepQueue::Start(self, work.start);
   for (Call* const call : work.cancel) {
     try {
@@ -553,8 +709,8 @@ void EnsembleRun::Deliver() noexcept {
         end = MayEnd();
       }
     }
-    for (EnsembleAnswer& answer : answers) DeliverOne(&answer);
-    if (last.has_value()) DeliverOne(&*last);
+    for (EnsembleAnswer& answer : answers) DeliverOne(&answer, /*counted=*/plan_.decoupled);
+    if (last.has_value()) DeliverOne(&*last, /*counted=*/false);
   }
   if (end) End();
 }
@@ -566,7 +722,7 @@ absl::Status EnsembleRun::TrySend(EnsembleAnswer* answer) noexcept try {
   return OutOfMemory();
 }
 
-void EnsembleRun::DeliverOne(EnsembleAnswer* answer) noexcept {
+void EnsembleRun::DeliverOne(EnsembleAnswer* answer, bool counted) noexcept {
   bool skip = false;
   {
     MutexLock lock(&mu_);
@@ -580,10 +736,13 @@ void EnsembleRun::DeliverOne(EnsembleAnswer* answer) noexcept {
     for (const EnsembleAnswer::Output& output : answer->outputs) {
       if (output.in_pool) EndUse(output.tensor, output.iteration, &work);
     }
+    if (counted) --unsent_;
     if (!sent.ok()) {
       Fail(sent, -1, FailureReason::kOther, &work);
       send_error_ = SureEnsembleError(sent, -1);
+      Settle(&work);
     }
+    Resume(&work);
     if (answer->is_final) {
       final_sent_ = true;
       succeeded_ = succeeded_ && sent.ok() && answer->error.ok();

@@ -2,6 +2,11 @@
 // own: the thread that brings an answer of a step stores the tensors and starts the next steps.
 // Thread-safe.
 //
+// The answers of a run with several ones are sent at once, whether their client reads them or not.
+// But the run starts a step only while its request has credit (infer/response_credit.h), and only
+// so many ahead of its answers as would use the credit up. The others wait here. While too many
+// wait, the decoupled steps have no credit.
+//
 // Kept alive by the executions under way and by the threads that start them. It releases its
 // request, the tensors and the models when the last execution has ended and the client has its
 // answer.
@@ -14,6 +19,8 @@
 
 #include <memory>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -47,6 +54,8 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   void StartStep(StepRun step) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // Ends an execution that cannot be started for lack of memory.
   void FailStep(StepRun step) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  // The request may have credit again.
+  void OnCredit() noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // The request was cancelled: no step starts any more, and running steps are cancelled, too.
   void Cancel() ABSL_LOCKS_EXCLUDED(mu_);
   // Starts the executions that have been parked for the longest allowed time. For OverdueRuns.
@@ -88,6 +97,20 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   void CloseIfDone(Call* call, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Unpin(Call* call) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // ---- Credit.
+  // Whether `step` has to wait, and is kept until it may start. Otherwise it is admitted.
+  bool KeepWaiting(StepRun* step, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MayAdmit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Starts what waits and may start, and tells the decoupled steps whether they have credit.
+  void Resume(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ShareCredit(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // An admitted execution has ended, or was not begun.
+  void EndAdmitted(const StepRun& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (step.admitted) --admitted_;
+  }
+  // Asks to be told when there is credit again.
+  void AwaitCredit(Work work) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+
   // ---- The request as a whole.
   // The first failure decides; running steps are cancelled. `step`: negative if the failure belongs
   // to no step.
@@ -104,7 +127,8 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   void Do(Work work) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // Sends the answers that are due, in order; one thread at a time.
   void Deliver() noexcept ABSL_LOCKS_EXCLUDED(mu_);
-  void DeliverOne(EnsembleAnswer* answer) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  // `counted`: the answer is one of unsent_.
+  void DeliverOne(EnsembleAnswer* answer, bool counted) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status TrySend(EnsembleAnswer* answer) noexcept;
   bool MayEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void End() ABSL_LOCKS_EXCLUDED(mu_);
@@ -115,6 +139,10 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   ComputeTimes times_;
   RequestPtr request_;                        // from Begin to End
   absl::InlinedVector<ModelPass, 4> models_;  // by step; without a model: the step does not run
+  // Of the request, if it may have several answers; null: it always has credit. Set by Begin.
+  std::shared_ptr<ResponseCredit> credit_;
+  // Of the requests to models with one response: only tells what waits for the client.
+  std::shared_ptr<ResponseCredit> shared_credit_;
 
   Mutex mu_;
   RunProgress progress_ ABSL_GUARDED_BY(mu_);
@@ -125,6 +153,16 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   absl::InlinedVector<uint32_t, 4> answers_ ABSL_GUARDED_BY(mu_);
   absl::Status status_ ABSL_GUARDED_BY(mu_);
   FailureReason reason_ ABSL_GUARDED_BY(mu_) = FailureReason::kOther;
+  // Used if there is a credit_.
+  // Iterations and steps that may start when there is credit and room. Earlier iterations first:
+  // they are nearer to their answer.
+  std::set<std::pair<uint32_t, uint32_t>> waiting_ ABSL_GUARDED_BY(mu_);
+  uint32_t admitted_ ABSL_GUARDED_BY(mu_) = 0;  // executions that have started or will at once
+  uint32_t unsent_ ABSL_GUARDED_BY(mu_) = 0;    // answers that are complete
+  uint64_t largest_answer_ ABSL_GUARDED_BY(mu_) = 0;
+  bool steps_lack_credit_ ABSL_GUARDED_BY(mu_) = false;  // the decoupled ones
+  bool awaits_credit_ ABSL_GUARDED_BY(mu_) = false;      // OnCredit will be called
+
   std::vector<EnsembleAnswer> to_send_ ABSL_GUARDED_BY(mu_);
   // Sent after all of to_send_: a final answer without outputs, which takes no memory.
   std::optional<EnsembleAnswer> last_ ABSL_GUARDED_BY(mu_);

@@ -19,6 +19,7 @@ namespace nereid {
 struct StepRun {
   uint32_t step;
   uint32_t iteration;
+  bool admitted = false;  // counts among those that EnsembleRun limits
 };
 using StepRuns = absl::InlinedVector<StepRun, 4>;
 

@@ -7,7 +7,7 @@ namespace nereid {
 void TensorPool::Put(uint32_t tensor, uint32_t iteration, TensorValue value) {
   value.uses = plan_.uses[tensor];
   if (value.input == nullptr) {
-    bytes_ += value.byte_size();
+    Count(bytes_ + value.byte_size());
     peak_bytes_ = std::max(peak_bytes_, bytes_);
   }
   Values& values = tensors_[tensor];
@@ -28,7 +28,7 @@ TensorValue* TensorPool::Find(uint32_t tensor, uint32_t iteration) {
 TensorBytes TensorPool::EndUse(uint32_t tensor, uint32_t iteration) {
   TensorValue* const value = Find(tensor, iteration);
   if (value == nullptr || value->uses == StepPlan::kUncounted || --value->uses > 0) return {};
-  if (value->input == nullptr) bytes_ -= value->byte_size();
+  if (value->input == nullptr) Count(bytes_ - value->byte_size());
   TensorBytes bytes = std::move(value->bytes);
   if (iteration == 0) {
     tensors_[tensor].first.reset();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "infer/infer_input.h"
+#include "infer/response_credit.h"
 #include "memory/output_allocator.h"
 #include "model/correlation_id.h"
 #include "scheduling/ensemble/step_graph.h"
@@ -76,6 +77,12 @@ struct TensorValue {
 class TensorPool {
  public:
   explicit TensorPool(const StepPlan& plan) : plan_(plan), tensors_(plan.uses.size()) {}
+  ~TensorPool() { Clear(); }
+  TensorPool(const TensorPool&) = delete;
+  TensorPool& operator=(const TensorPool&) = delete;
+
+  // From now on, the bytes of values that steps have made also count there.
+  void CountIn(std::shared_ptr<ResponseCredit::Account> account) { account_ = std::move(account); }
 
   // REQUIRES: this value was not put before; the plan uses the tensor.
   void Put(uint32_t tensor, uint32_t iteration, TensorValue value);
@@ -85,7 +92,10 @@ class TensorPool {
   TensorBytes EndUse(uint32_t tensor, uint32_t iteration);
 
   // Frees everything.
-  void Clear() { tensors_.clear(); }
+  void Clear() {
+    for (Values& values : tensors_) values = Values();
+    Count(0);
+  }
 
   // Bytes of all values that steps have made: now, and the most at a time.
   size_t bytes() const { return bytes_; }
@@ -97,7 +107,14 @@ class TensorPool {
     std::map<uint32_t, TensorValue> further;  // the values of other iterations
   };
 
+  // The values that steps have made are `bytes` now.
+  void Count(size_t bytes) {
+    if (account_ != nullptr) account_->fetch_add(bytes - bytes_, std::memory_order_relaxed);
+    bytes_ = bytes;
+  }
+
   const StepPlan& plan_;
+  std::shared_ptr<ResponseCredit::Account> account_;  // null: none
   absl::InlinedVector<Values, 4> tensors_;
   size_t bytes_ = 0;
   size_t peak_bytes_ = 0;
