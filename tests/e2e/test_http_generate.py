@@ -121,7 +121,8 @@ def test_scalars_lists_and_parameters(url: str) -> None:
             "text",
             {"INPUT0": 1},
             400,
-            "Unable to parse JSON bytes array: attempt to access JSON non-string as string",
+            "Unable to parse JSON bytes array: attempt to access JSON non-string as string: "
+            "element 0 of input 'INPUT0', whose datatype is BYTES",
         ),
         (
             "matrix",

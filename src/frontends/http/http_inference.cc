@@ -165,10 +165,11 @@ void HttpInference::AnswerOnIoThread() {
 
 bool HttpInference::TakesLongToWrite() const {
   if (response_.count() != 1 || !response_.first()->status().ok()) return false;
+  const bool plain = response_coding_ == ContentCoding::kIdentity;
+  if (plain && formats_.AllBinary()) return false;
   const InferResponse& response = *response_.first();
   // Binary outputs are sent from where they are, but compressed byte by byte.
-  return (response_coding_ == ContentCoding::kIdentity ? EstimateJsonSize(response, formats_)
-                                                       : EstimateBodySize(response, formats_)) >
+  return (plain ? EstimateJsonSize(response, formats_) : EstimateBodySize(response, formats_)) >
          kMostInlineAnswerBytes;
 }
 

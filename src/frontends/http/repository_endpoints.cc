@@ -1,4 +1,5 @@
 // Routes about the model repository: its index, and loading and unloading.
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,15 @@ void LoadModel(const HttpEndpoints& endpoints, const HttpCall& call, Server::Con
   absl::StatusOr<std::vector<LoadParameter>> parameters =
       ReadLoadRequest(call.request->body_text(), endpoints.BudgetOf(*call.request));
   if (!parameters.ok()) return done(parameters.status());
+  // They outlive the body.
+  uint64_t bytes = 0;
+  for (const LoadParameter& parameter : *parameters) bytes += parameter.value.size();
+  absl::StatusOr<BudgetUnits> units = endpoints.BudgetOf(*call.request).Take(bytes, bytes);
+  if (!units.ok()) return done(units.status());
+  done = [done = std::move(done), units = *std::move(units)](absl::Status status) mutable {
+    units.Return();
+    done(std::move(status));
+  };
   endpoints.server->LoadModelAsync(call.names.model.Decoded(), *std::move(parameters),
                                    std::move(done));
 }
