@@ -62,7 +62,10 @@ class HttpRequest {
   // Copies the bytes of the head and takes the positions of its parts. `authority`: what HTTP/2
   // says beside the target; none in HTTP/1. REQUIRES: all ranges are within `head`.
   HttpRequest(absl::string_view head, HttpMethod method, Range target,
-              absl::Span<const HeaderRange> headers, Range authority = {});
+              absl::Span<const HeaderRange> headers, Range authority);
+  HttpRequest(absl::string_view head, HttpMethod method, Range target,
+              absl::Span<const HeaderRange> headers)
+      : HttpRequest(head, method, target, headers, Range()) {}
   HttpRequest(const HttpRequest&) = delete;
   HttpRequest& operator=(const HttpRequest&) = delete;
 

@@ -184,7 +184,7 @@ TEST_F(Http2ExchangeTest, OneHost) {
   Talk();
   EXPECT_EQ(AnswerOf(same).Header(":status"), "200");
   ExpectRefused(other, "400",
-                "the header 'Host' may stand in a request once, but it is given as 'a' and as 'b'");
+                "a request names one host, but ':authority' is 'a' and 'host' is 'b'");
 }
 
 TEST_F(Http2ExchangeTest, GetAndHead) {
