@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "infer/response.h"
@@ -83,6 +86,39 @@ TEST(ResponseCreditTest, WokenCanBeJoined) {
   EXPECT_EQ(seen, "12");
   woken.Call();
   EXPECT_EQ(seen, "12");
+}
+
+// A receiver that changes its mind all the time, and senders that wait: each is called exactly once
+// for each wait, and nobody is forgotten.
+TEST(ResponseCreditTest, NoWaiterIsForgottenOrCalledTwice) {
+  constexpr int kSenders = 3;
+  constexpr int kWaits = 3000;
+  const auto credit = MakeCredit();
+  std::atomic<int> calls{0};
+  std::atomic<int> done{0};
+  std::thread receiver([&] {
+    while (done.load() < kSenders) {
+      credit->Withdraw();
+      credit->Give().Call();
+    }
+  });
+  std::vector<std::thread> senders;
+  for (int s = 0; s < kSenders; ++s) {
+    senders.emplace_back([&] {
+      for (int i = 0; i < kWaits; ++i) {
+        const auto called = std::make_shared<std::promise<void>>();
+        credit->OnCredit([&calls, called] {
+          ++calls;
+          called->set_value();  // throws the second time
+        });
+        called->get_future().wait();
+      }
+      ++done;
+    });
+  }
+  for (std::thread& sender : senders) sender.join();
+  receiver.join();
+  EXPECT_EQ(calls.load(), kSenders * kWaits);
 }
 
 // An allocator whose memory is exhausted.

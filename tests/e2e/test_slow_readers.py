@@ -1,5 +1,5 @@
-"""Clients that do not read their streams: nobody else waits for them, what waits for them is bounded,
-and when they read on, they get everything."""
+"""Clients that do not read their streams: nobody else waits for them, what waits for them is
+bounded, and when they read on, they get everything."""
 
 from __future__ import annotations
 

@@ -1,10 +1,15 @@
 // Requests to ensembles whose clients read their answers slowly.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
+#include <future>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "infer/response_credit.h"
 #include "scheduling/testing/ensemble_fixture.h"
@@ -160,6 +165,57 @@ TEST_F(EnsembleCreditTest, ARequestWithOneAnswerNeedsNone) {
   FakeStep::Finish(std::move(second), {{"O", {7}}});
   request.WaitDone();
   EXPECT_TRUE(request.final_status().ok());
+}
+
+// A client that pauses and reads on all the time, a decoupled step that waits for credit, and two
+// threads that execute the other step: every answer comes, and none twice.
+TEST_F(EnsembleCreditTest, NothingIsLostWhenCreditComesAndGoes) {
+  constexpr int32_t kAnswers = 2000;
+  Stream();
+  TestRequest& request = StartWithCredit({{"i", {0}}});
+  std::atomic<int32_t> left{kAnswers};
+  std::thread client([&] {
+    while (left.load() > 0) {
+      credit_->Withdraw();
+      credit_->Give().Call();
+    }
+  });
+  std::vector<std::thread> instances;
+  Mutex mu;  // of the choice of a request
+  for (int n = 0; n < 2; ++n) {
+    instances.emplace_back([&] {
+      while (left.load() > 0) {
+        RequestPtr each;
+        {
+          MutexLock lock(&mu);
+          if (step("each").held() > 0) each = step("each").Take();
+        }
+        if (each == nullptr) continue;
+        const FakeStep::Outputs outputs = Sum(each.get());
+        FakeStep::Finish(std::move(each), outputs);
+        --left;
+      }
+    });
+  }
+  RequestPtr many = step("many").Take();
+  for (int32_t i = 0; i < kAnswers; ++i) {
+    const auto credited = std::make_shared<std::promise<void>>();
+    many->stream()->OnCredit([credited] { credited->set_value(); });
+    credited->get_future().wait();
+    FakeStep::Send(many.get(), {{"O", {i}}}, 0);
+  }
+  FakeStep::FinishEmpty(std::move(many));
+  for (std::thread& instance : instances) instance.join();
+  client.join();
+  credit_->Give().Call();
+  request.WaitDone();
+  // The final flag comes with the last answer or alone.
+  ASSERT_GE(request.answer_count(), static_cast<size_t>(kAnswers));
+  std::set<int32_t> seen;
+  for (int32_t i = 0; i < kAnswers; ++i) {
+    seen.insert(OutputOf(*request.answer(static_cast<size_t>(i)).response, "o")[0]);
+  }
+  EXPECT_EQ(seen.size(), static_cast<size_t>(kAnswers));
 }
 
 }  // namespace
