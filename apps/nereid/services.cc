@@ -174,6 +174,7 @@ absl::Status Services::StartGrpc(const Settings& settings) {
   GrpcServerOptions options = settings.grpc;
   options.infer_threads = ThreadCount(options.infer_threads, kMostGrpcThreads);
   options.max_waiting_stream_bytes = settings.max_waiting_stream_bytes;
+  options.max_admin_body_bytes = settings.max_admin_body_bytes;
   options.access =
       AccessControl(settings.grpc_restricted, "triton-grpc-protocol-", "protocol", api_keys_.get());
   options.header_forwarding = settings.grpc_forwarding;
@@ -231,6 +232,7 @@ HttpFrontendOptions Services::FrontendOptions(const Settings& settings) const {
   HttpFrontendOptions options;
   options.limits = settings.http_limits;
   options.max_waiting_bytes = settings.max_waiting_stream_bytes;
+  options.max_admin_body_bytes = settings.max_admin_body_bytes;
   options.shared_memory = shared_memory_.get();
   options.tracing = tracing_.get();
   options.access = AccessControl(settings.http_restricted, "", "API", api_keys_.get());

@@ -78,6 +78,7 @@ struct Settings {
   VertexAiSettings vertex_ai;
   absl::Status vertex_ai_environment;                          // likewise
   uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // per stream, HTTP or gRPC
+  uint64_t max_admin_body_bytes = kMaxAdminBodyBytes;          // of administration, HTTP or gRPC
   // Settings of the response cache: [cache][setting]; become server.cache_configs.
   std::map<std::string, std::map<std::string, std::string>> cache_settings;
   std::optional<int64_t> response_cache_byte_size;

@@ -34,6 +34,7 @@ OURS = {
     "max-in-flight-bytes",
     "max-in-flight-requests",
     "max-model-requests",
+    "max-admin-body-bytes",
     "max-connection-requests",
     "max-waiting-stream-bytes",
     "access-log",

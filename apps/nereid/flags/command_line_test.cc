@@ -76,6 +76,7 @@ TEST(CommandLineTest, DefaultsAreThoseOfTheOriginal) {
   EXPECT_EQ(s.server.exit_timeout_secs, 30u);
   EXPECT_TRUE(s.server.strict_readiness);
   EXPECT_EQ(s.http_limits.max_input_size, 67108864u);
+  EXPECT_EQ(s.max_admin_body_bytes, 1048576u);
   EXPECT_THAT(s.server.model_repositories, ElementsAre("models"));
 }
 

@@ -10,8 +10,14 @@ namespace {
 
 // Options about ports in groups whose other options are about the server.
 constexpr absl::string_view kOthers[] = {
-    "access-log",   "access-log-sample",       "allow-client-shm", "max-waiting-stream-bytes",
-    "metrics-port", "max-connection-requests", "metrics-address",
+    "access-log",
+    "access-log-sample",
+    "allow-client-shm",
+    "max-admin-body-bytes",
+    "max-connection-requests",
+    "max-waiting-stream-bytes",
+    "metrics-address",
+    "metrics-port",
 };
 
 FlagGroup Others(FlagGroup group) {

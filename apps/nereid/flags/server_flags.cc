@@ -64,6 +64,10 @@ FlagGroup ServerFlags(Settings* s) {
            "/sys/kernel/mm/transparent_hugepage/enabled says 'never'. The processes of "
            "TensorFlow models ask for huge pages from the start. If false, neither the server nor "
            "the processes of its models get any."),
+       IntegerFlag("max-admin-body-bytes", &s->max_admin_body_bytes, {4096, kMaxInt},
+                   "Bytes of the body or message of a request for administration, over HTTP or "
+                   "gRPC; more is refused (413, RESOURCE_EXHAUSTED). Requests that load models, "
+                   "which carry files, are not limited by it."),
        IntegerFlag("max-waiting-stream-bytes", &s->max_waiting_stream_bytes, {1, kMaxInt64},
                    "Bytes of one stream (gRPC or server-sent events) that may wait for a client "
                    "that reads slowly. Beyond, the model is asked to wait before it sends more.")}};

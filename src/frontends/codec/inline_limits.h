@@ -25,6 +25,10 @@ inline constexpr uint64_t kMostInlineAnswerBytes = 64 << 10;
 // take 20 ms.
 inline constexpr uint64_t kMostInlineJsonBytes = 64 << 10;
 
+// The longest message of a gRPC method that an I/O thread answers at once: whatever it holds, it is
+// read in a millisecond.
+inline constexpr uint64_t kMostAtOnceBytes = 64 << 10;
+
 }  // namespace nereid
 
 #endif  // NEREID_FRONTENDS_CODEC_INLINE_LIMITS_H_

@@ -30,6 +30,11 @@ inline constexpr size_t kKeptTensors = 16;
 // otherwise; beyond this, the request has no credit for more.
 inline constexpr uint64_t kMaxWaitingStreamBytes = 16 << 20;
 
+// Bytes of the body or message of a request for administration, except for loads, which carry
+// files, unless the server is configured otherwise; and the option that does so.
+inline constexpr uint64_t kMaxAdminBodyBytes = 1 << 20;
+inline constexpr char kMaxAdminBodyOption[] = "--max-admin-body-bytes";
+
 struct RequestLimits {
   // Bytes of the JSON part, of each tensor sent as JSON, of a raw and of a decompressed body.
   uint64_t max_input_size = 64 << 20;

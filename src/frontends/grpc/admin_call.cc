@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "frontends/grpc/tree_cost.h"
+
 namespace nereid {
 
 void AdminCall::OnMessage(std::shared_ptr<ReceivedBody> message) {
@@ -10,16 +12,28 @@ void AdminCall::OnMessage(std::shared_ptr<ReceivedBody> message) {
         absl::InternalError("this method takes one message, but the client sent more"));
   }
   const auto self = std::static_pointer_cast<AdminCall>(shared_from_this());
-  const auto run = [self, message] {
-    self->method_->run(message->text(), [self, message](absl::Status status, std::string response) {
-      self->Answer(std::move(status), std::move(response));
-    });
+  if (method_->at_once) return Run(std::move(message));
+  const auto run = [self, message = std::move(message)]() mutable {
+    self->Run(std::move(message));
   };
-  if (method_->at_once) return run();
   if (!environment().executors.admin->TryRun(run)) {
     SendStatus(
         absl::UnavailableError("too many administration requests at a time: try again later"));
   }
+}
+
+void AdminCall::Run(std::shared_ptr<ReceivedBody> message) {
+  const std::unique_ptr<google::protobuf::Message> request(method_->request->New());
+  absl::StatusOr<BudgetUnits> tree =
+      ParseCharged(message->text(), environment().server->in_flight_bytes(), message->charged(),
+                   request.get());
+  if (!tree.ok()) return Answer(tree.status(), "");
+  tree_ = *std::move(tree);
+  message.reset();  // what it says is in `request` now
+  const auto self = std::static_pointer_cast<AdminCall>(shared_from_this());
+  method_->run(request.get(), [self](absl::Status status, std::string response) {
+    self->Answer(std::move(status), std::move(response));
+  });
 }
 
 void AdminCall::OnHalfClose() {
@@ -37,6 +51,7 @@ void AdminCall::Answer(absl::Status status, std::string response) {
 }
 
 void AdminCall::OnDelivery() {
+  tree_.Return();
   if (status_.ok()) SendMessage(OutMessage(response_));
   SendStatus(status_);
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/budget.h"
 #include "frontends/grpc/admin_service.h"
 #include "frontends/grpc/grpc_call.h"
 
@@ -26,12 +27,15 @@ class AdminCall final : public GrpcCall {
   void OnMessage(std::shared_ptr<ReceivedBody> message) override;
   void OnHalfClose() override;
 
+  // Any thread that may take its time, unless the method answers at once.
+  void Run(std::shared_ptr<ReceivedBody> message);
   // Any thread, once.
   void Answer(absl::Status status, std::string response);
 
   const AdminService::Method* const method_;
   bool begun_ = false;
   // Written once, before the call is handed to the loop.
+  BudgetUnits tree_;  // pay for the request, until it is answered
   absl::Status status_;
   std::string response_;
 };

@@ -102,53 +102,56 @@ absl::Status GetIndex(Server* server, const inference::RepositoryIndexRequest& r
   return absl::OkStatus();
 }
 
+// Takes the content of `*value`, which may be a large file.
 absl::StatusOr<LoadParameter> ToLoadParameter(const std::string& name,
-                                              const inference::ModelRepositoryParameter& value) {
+                                              inference::ModelRepositoryParameter* value) {
   const auto wrong_type = [&](absl::string_view expected) {
     return absl::InvalidArgumentError(absl::StrCat("invalid value type for load parameter '", name,
                                                    "', expected ", expected, "."));
   };
   if (name == "config") {
-    if (!value.has_string_param()) return wrong_type("string_param");
-    return LoadParameter{name, LoadParameter::Type::kString, value.string_param()};
+    if (!value->has_string_param()) return wrong_type("string_param");
+    return LoadParameter{name, LoadParameter::Type::kString,
+                         std::move(*value->mutable_string_param())};
   }
   if (!absl::StartsWith(name, "file:")) {
     return absl::InvalidArgumentError(
         absl::StrCat("unrecognized load parameter ", QuotedName(name),
                      ". Known: config, file:<path>"));
   }
-  if (!value.has_bytes_param()) return wrong_type("bytes_param");
-  return LoadParameter{name, LoadParameter::Type::kBytes, value.bytes_param()};
+  if (!value->has_bytes_param()) return wrong_type("bytes_param");
+  return LoadParameter{name, LoadParameter::Type::kBytes,
+                       std::move(*value->mutable_bytes_param())};
 }
 
-absl::Status LoadModel(Server* server, const inference::RepositoryModelLoadRequest& request,
+absl::Status LoadModel(Server* server, inference::RepositoryModelLoadRequest* request,
                        Server::ControlDone done) {
-  RETURN_IF_ERROR(CheckNoRepository(request.repository_name()));
+  RETURN_IF_ERROR(CheckNoRepository(request->repository_name()));
   std::vector<LoadParameter> parameters;
-  for (const auto& [name, value] : request.parameters()) {
-    ASSIGN_OR_RETURN(LoadParameter parameter, ToLoadParameter(name, value));
+  for (auto& [name, value] : *request->mutable_parameters()) {
+    ASSIGN_OR_RETURN(LoadParameter parameter, ToLoadParameter(name, &value));
     parameters.push_back(std::move(parameter));
   }
-  server->LoadModelAsync(request.model_name(), std::move(parameters), std::move(done));
+  server->LoadModelAsync(request->model_name(), std::move(parameters), std::move(done));
   return absl::OkStatus();
 }
 
-absl::Status UnloadModel(Server* server, const inference::RepositoryModelUnloadRequest& request,
+absl::Status UnloadModel(Server* server, inference::RepositoryModelUnloadRequest* request,
                          Server::ControlDone done) {
-  RETURN_IF_ERROR(CheckNoRepository(request.repository_name()));
-  for (const auto& [name, value] : request.parameters()) {
+  RETURN_IF_ERROR(CheckNoRepository(request->repository_name()));
+  for (const auto& [name, value] : request->parameters()) {
     RETURN_IF_ERROR(CheckKnown("unload parameter", name, {"unload_dependents"}));
   }
   bool with_members = false;
-  if (const auto it = request.parameters().find("unload_dependents");
-      it != request.parameters().end()) {
+  if (const auto it = request->parameters().find("unload_dependents");
+      it != request->parameters().end()) {
     if (!it->second.has_bool_param()) {
       return absl::InvalidArgumentError(
           "invalid value type for 'unload_dependents' parameter, expected bool_param.");
     }
     with_members = it->second.bool_param();
   }
-  server->UnloadModelAsync(request.model_name(), with_members, std::move(done));
+  server->UnloadModelAsync(request->model_name(), with_members, std::move(done));
   return absl::OkStatus();
 }
 
@@ -192,7 +195,7 @@ absl::Status CudaUnregister(SharedMemoryRegistry* memory,
   return memory->CheckAllowed();
 }
 
-// What a method about traces works with. Owned by the table of methods.
+// What a method about traces works with.
 struct TraceAccess {
   Server* server;
   Tracing* tracing;
@@ -223,13 +226,13 @@ absl::StatusOr<TraceUpdate> ToTraceUpdate(const inference::TraceSettingRequest& 
   return update;
 }
 
-absl::Status TraceSetting(const TraceAccess* access, const inference::TraceSettingRequest& request,
+absl::Status TraceSetting(TraceAccess access, const inference::TraceSettingRequest& request,
                           inference::TraceSettingResponse* response) {
-  RETURN_IF_ERROR(CheckTraceModel(*access->server, request.model_name()));
+  RETURN_IF_ERROR(CheckTraceModel(*access.server, request.model_name()));
   ASSIGN_OR_RETURN(const TraceUpdate update, ToTraceUpdate(request));
   ASSIGN_OR_RETURN(
       const std::vector<TraceSettingText> settings,
-      UpdateTraceSettings(*access->server, access->tracing, request.model_name(), update));
+      UpdateTraceSettings(*access.server, access.tracing, request.model_name(), update));
   for (const TraceSettingText& setting : settings) {
     auto& values = (*response->mutable_settings())[setting.key];
     for (const std::string& value : setting.values) values.add_value(value);
@@ -237,77 +240,73 @@ absl::Status TraceSetting(const TraceAccess* access, const inference::TraceSetti
   return absl::OkStatus();
 }
 
-// Wraps a typed method of `object` as one that works on serialised messages.
+// Makes a method of the table of a typed one, which works with `object`: a pointer, or something
+// that has it.
 template <typename Object, typename Request, typename Response>
-auto Bind(Object* object, absl::Status (*method)(Object*, const Request&, Response*)) {
-  return [object, method](absl::string_view bytes, const AdminService::Reply& reply) {
-    Request request;
-    if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-      return reply(absl::InvalidArgumentError("Unable to parse request"), "");
-    }
-    Response response;
-    absl::Status status = method(object, request, &response);
-    MakeUtf8(&response);
-    reply(std::move(status), response.SerializeAsString());
-  };
+AdminService::Method Bind(Object object,
+                          absl::Status (*method)(Object, const Request&, Response*)) {
+  return {&Request::default_instance(),
+          [object, method](google::protobuf::Message* request, const AdminService::Reply& reply) {
+            Response response;
+            absl::Status status = method(object, static_cast<const Request&>(*request), &response);
+            MakeUtf8(&response);
+            reply(std::move(status), response.SerializeAsString());
+          }};
 }
 
 // The same for a method whose result comes later and whose response is an empty message. An error
 // that it returns is the result.
 template <typename Request>
-auto BindControl(Server* server,
-                 absl::Status (*method)(Server*, const Request&, Server::ControlDone)) {
-  return [server, method](absl::string_view bytes, const AdminService::Reply& reply) {
-    Request request;
-    if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-      return reply(absl::InvalidArgumentError("Unable to parse request"), "");
-    }
-    absl::Status begun =
-        method(server, request, [reply](absl::Status status) { reply(std::move(status), ""); });
-    if (!begun.ok()) reply(std::move(begun), "");
-  };
+AdminService::Method BindControl(Server* server, absl::Status (*method)(Server*, Request*,
+                                                                        Server::ControlDone)) {
+  return {&Request::default_instance(),
+          [server, method](google::protobuf::Message* request, const AdminService::Reply& reply) {
+            absl::Status begun =
+                method(server, static_cast<Request*>(request),
+                       [reply](absl::Status status) { reply(std::move(status), ""); });
+            if (!begun.ok()) reply(std::move(begun), "");
+          }};
 }
 
 }  // namespace
 
 AdminService::AdminService(Server* server, SharedMemoryRegistry* memory, Tracing* tracing) {
-  const auto add = [&](const char* rpc, auto* method, bool at_once) {
-    methods_.emplace(absl::StrCat(kInferenceService, rpc), Method{Bind(server, method), at_once});
+  const auto add = [this](const char* rpc, Method method) {
+    methods_.emplace(absl::StrCat(kInferenceService, rpc), std::move(method));
   };
-  const auto add_memory = [&](const char* rpc, auto* method) {
-    methods_.emplace(absl::StrCat(kInferenceService, rpc), Method{Bind(memory, method)});
+  const auto at_once = [](Method method) {
+    method.at_once = true;
+    return method;
   };
-  const auto add_control = [&](const char* rpc, auto* method) {
-    methods_.emplace(absl::StrCat(kInferenceService, rpc), Method{BindControl(server, method)});
+  const auto with_files = [](Method method) {
+    method.takes_files = true;
+    return method;
   };
-  add("ServerLive", &ServerLive, /*at_once=*/true);
-  add("ServerReady", &ServerReady, /*at_once=*/true);
-  add("ModelReady", &ModelReady, /*at_once=*/true);
-  add("ServerMetadata", &GetServerMetadata, /*at_once=*/true);
-  add("ModelMetadata", &GetModelMetadata, /*at_once=*/false);
-  add("ModelConfig", &GetModelConfig, /*at_once=*/false);
-  add("ModelStatistics", &GetStatistics, /*at_once=*/false);
-  add("RepositoryIndex", &GetIndex, /*at_once=*/false);
-  add("LogSettings", &UpdateLogSettings, /*at_once=*/false);
-  add_control("RepositoryModelLoad", &LoadModel);
-  add_control("RepositoryModelUnload", &UnloadModel);
-  add_memory("SystemSharedMemoryStatus", &SystemStatus);
-  add_memory("SystemSharedMemoryRegister", &SystemRegister);
-  add_memory("SystemSharedMemoryUnregister", &SystemUnregister);
-  add_memory("CudaSharedMemoryStatus", &CudaStatus);
-  add_memory("CudaSharedMemoryRegister", &CudaRegister);
-  add_memory("CudaSharedMemoryUnregister", &CudaUnregister);
-  methods_.emplace(absl::StrCat(kInferenceService, "TraceSetting"),
-                   Method{[access = TraceAccess{server, tracing}](absl::string_view request,
-                                                                  const Reply& reply) {
-                     Bind(&access, &TraceSetting)(request, reply);
-                   }});
-  methods_.emplace(kHealthCheck, Method{Bind(server, &HealthCheck), /*at_once=*/true});
+  add("ServerLive", at_once(Bind(server, &ServerLive)));
+  add("ServerReady", at_once(Bind(server, &ServerReady)));
+  add("ModelReady", at_once(Bind(server, &ModelReady)));
+  add("ServerMetadata", at_once(Bind(server, &GetServerMetadata)));
+  add("ModelMetadata", Bind(server, &GetModelMetadata));
+  add("ModelConfig", Bind(server, &GetModelConfig));
+  add("ModelStatistics", Bind(server, &GetStatistics));
+  add("RepositoryIndex", Bind(server, &GetIndex));
+  add("LogSettings", Bind(server, &UpdateLogSettings));
+  add("RepositoryModelLoad", with_files(BindControl(server, &LoadModel)));
+  add("RepositoryModelUnload", BindControl(server, &UnloadModel));
+  add("SystemSharedMemoryStatus", Bind(memory, &SystemStatus));
+  add("SystemSharedMemoryRegister", Bind(memory, &SystemRegister));
+  add("SystemSharedMemoryUnregister", Bind(memory, &SystemUnregister));
+  add("CudaSharedMemoryStatus", Bind(memory, &CudaStatus));
+  add("CudaSharedMemoryRegister", Bind(memory, &CudaRegister));
+  add("CudaSharedMemoryUnregister", Bind(memory, &CudaUnregister));
+  add("TraceSetting", Bind(TraceAccess{server, tracing}, &TraceSetting));
+  methods_.emplace(kHealthCheck, at_once(Bind(server, &HealthCheck)));
 }
 
-absl::StatusOr<const AdminService::Method*> AdminService::Find(absl::string_view full_name) const {
+absl::StatusOr<const AdminService::Methods::value_type*> AdminService::Find(
+    absl::string_view full_name) const {
   const auto it = methods_.find(std::string_view(full_name.data(), full_name.size()));
-  if (it != methods_.end()) return &it->second;
+  if (it != methods_.end()) return &*it;
   return absl::UnimplementedError(absl::StrCat("this server has no method '", full_name, "'"));
 }
 

@@ -1,15 +1,18 @@
 // Administration over a loopback connection, with a real server.
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
 #include <future>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "frontends/grpc/reports_to_proto.h"
 #include "frontends/grpc/testing/loopback.h"
+#include "frontends/grpc/testing/methods.h"
 #include "health.grpc.pb.h"
 #include "public/model_config.pb.h"
 
@@ -264,6 +267,123 @@ TEST_F(GrpcAdminTest, EveryMethodOfTheProtocolIsKnown) {
                                    ::testing::StartsWith("Client shared memory is disabled.")));
     }
   }
+}
+
+// A method of the protocol, called with any bytes.
+grpc::Status CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+                     const std::string& message) {
+  grpc::GenericStub stub(channel);
+  const grpc::Slice slice(message);
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::ByteBuffer response;
+  grpc::ClientContext context;
+  std::promise<grpc::Status> answered;
+  stub.UnaryCall(&context, method, grpc::StubOptions(), &request, &response,
+                 [&](grpc::Status status) { answered.set_value(std::move(status)); });
+  return answered.get_future().get();
+}
+
+// A message of `size` bytes, from 4 to some millions: one unknown field.
+std::string Unknown(size_t size) {
+  const size_t length = size - 4;
+  std::string message = "\x7a";
+  message += static_cast<char>((length & 0x7f) | 0x80);
+  message += static_cast<char>((length >> 7 & 0x7f) | 0x80);
+  message += static_cast<char>(length >> 14);
+  return message + std::string(length, 'x');
+}
+
+TEST_F(GrpcAdminTest, EveryMethodLimitsItsMessages) {
+  const size_t small = 64 << 10;
+  const std::map<std::string, size_t> longest = {
+      {"/inference.GRPCInferenceService/ServerLive", small},
+      {"/inference.GRPCInferenceService/ServerReady", small},
+      {"/inference.GRPCInferenceService/ModelReady", small},
+      {"/inference.GRPCInferenceService/ServerMetadata", small},
+      {"/inference.GRPCInferenceService/ModelInfer", 0},
+      {"/inference.GRPCInferenceService/ModelStreamInfer", 0},
+      {"/inference.GRPCInferenceService/RepositoryModelLoad", 0},
+      {"/grpc.health.v1.Health/Check", small},
+      {"/grpc.health.v1.Health/Watch", small},
+      {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", small},
+      {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", small},
+  };
+  GrpcServerOptions options;
+  options.max_admin_body_bytes = 100'000;
+  Loopback loopback({{"echo"}}, {}, options);
+  for (const google::protobuf::MethodDescriptor* descriptor : AllMethods()) {
+    const std::string method = PathOf(*descriptor);
+    SCOPED_TRACE(method);
+    const auto other = longest.find(method);
+    const size_t limit = other == longest.end() ? 100'000 : other->second;
+    // Watch would go on.
+    if (method != "/grpc.health.v1.Health/Watch") {
+      const size_t size = limit == 0 ? 1'900'000 : limit;
+      EXPECT_NE(CallRaw(loopback.channel(), method, Unknown(size)).error_code(),
+                grpc::StatusCode::RESOURCE_EXHAUSTED);
+    }
+    if (limit == 0) continue;
+    const grpc::Status status = CallRaw(loopback.channel(), method, Unknown(limit + 1));
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_EQ(status.error_message(),
+              absl::StrCat("Received message larger than max (", limit + 1, " vs. ", limit, "): '",
+                           method, "' takes messages of at most ", limit, " bytes",
+                           limit == small ? "" : ", which --max-admin-body-bytes sets"));
+  }
+}
+
+// What a compressed message becomes obeys the same limit.
+TEST_F(GrpcAdminTest, CompressionDoesNotGoRoundTheLimit) {
+  inference::TraceSettingRequest request;
+  (*request.mutable_settings())["trace_level"].add_value(std::string(2 << 20, 'x'));
+  grpc::ClientContext context;
+  context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
+  inference::TraceSettingResponse response;
+  const grpc::Status status = loopback_->stub()->TraceSetting(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(status.error_message(),
+              ::testing::AllOf(::testing::HasSubstr("TraceSetting' takes messages of at most"),
+                               ::testing::HasSubstr("--max-admin-body-bytes")));
+}
+
+// The memory that a message becomes is charged before it is parsed, whichever method it is for.
+TEST_F(GrpcAdminTest, EveryMethodPaysForWhatItsMessageBecomes) {
+  ServerOptions limited;
+  limited.max_in_flight_bytes = 4 << 20;
+  Loopback loopback({{"echo"}}, limited);
+  std::string small, large;  // unknown fields of two bytes
+  for (int i = 0; i < 30'000; ++i) small += "\x78\x01";
+  for (int i = 0; i < 500'000; ++i) large += "\x78\x01";
+  for (const google::protobuf::MethodDescriptor* descriptor : AllMethods()) {
+    const std::string method = PathOf(*descriptor);
+    SCOPED_TRACE(method);
+    if (method == "/grpc.health.v1.Health/Watch") continue;  // would go on
+    EXPECT_THAT(CallRaw(loopback.channel(), method, small).error_message(),
+                ::testing::Not(::testing::HasSubstr("in-flight bytes")));
+    const grpc::Status status = CallRaw(loopback.channel(), method, large);
+    if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED) continue;
+    if (method == "/inference.GRPCInferenceService/ModelStreamInfer") continue;  // says it inside
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+    EXPECT_THAT(status.error_message(), ::testing::HasSubstr("in-flight bytes"));
+  }
+  EXPECT_TRUE(loopback.BecomesIdle());
+}
+
+// The many small objects of a request for administration: refused with a sentence.
+TEST_F(GrpcAdminTest, ATraceSettingOfManyEntries) {
+  std::string values;
+  for (int i = 0; i < 400'000; ++i) values += std::string("\x0a\x00", 2);
+  inference::TraceSettingRequest request;
+  ASSERT_TRUE((*request.mutable_settings())["trace_level"].ParseFromString(values));
+  ServerOptions limited;
+  limited.max_in_flight_bytes = 16 << 20;
+  Loopback loopback({{"echo"}}, limited);
+  inference::TraceSettingResponse response;
+  grpc::ClientContext context;
+  const grpc::Status status = loopback.stub()->TraceSetting(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_THAT(status.error_message(), ::testing::HasSubstr("server limit 'in-flight bytes'"));
+  EXPECT_TRUE(loopback.BecomesIdle());
 }
 
 TEST_F(GrpcAdminTest, MethodsOfNoProtocol) {

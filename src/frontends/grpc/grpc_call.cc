@@ -104,8 +104,7 @@ class NoCall final : public http2::StreamUser {
 
 GrpcCall::GrpcCall(Origin origin, Messages messages, const std::atomic<uint64_t>* held_elsewhere)
     : origin_(std::move(origin)),
-      reader_(origin_.environment->server->in_flight_bytes(), GrpcEnvironment::kMaxMessageBytes,
-              held_elsewhere),
+      reader_(origin_.environment->server->in_flight_bytes(), origin_.limit, held_elsewhere),
       messages_(messages),
       reading_pace_(environment().stall_timeout, environment().min_bytes_per_second),
       // Who reads a stream of answers may do so as slowly as it likes, as long as it reads: what
@@ -226,8 +225,7 @@ void GrpcCall::Receive(ReceivedMessageBytes received) {
 void GrpcCall::Decompress(std::shared_ptr<ReceivedBody> compressed) {
   const bool begins_here = compressed->size() <= kMostInlineCompressedBytes;
   auto decompression = std::make_unique<MessageDecompression>(
-      coding_, std::move(compressed), GrpcEnvironment::kMaxMessageBytes,
-      environment().server->in_flight_bytes());
+      coding_, std::move(compressed), origin_.limit, environment().server->in_flight_bytes());
   absl::StatusOr<bool> done = false;
   if (begins_here) done = decompression->Run(kMostInlinePlainBytes);
   if (!done.ok()) return Fail(done.status());

@@ -45,6 +45,7 @@ class GrpcCall : public http2::StreamUser,
     std::shared_ptr<GrpcEnvironment> environment;
     std::shared_ptr<http2::Connection> connection;
     std::shared_ptr<http2::Stream> stream;
+    MessageLimit limit;  // of the method's messages
   };
 
   enum class Messages {

@@ -4,18 +4,21 @@
 
 #include <absl/status/status.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
 #include "base/clock.h"
 #include "base/gate.h"
 #include "base/spare_executor.h"
+#include "frontends/codec/inline_limits.h"
 #include "frontends/codec/placed_output_allocator.h"
 #include "frontends/grpc/admin_service.h"
 #include "frontends/grpc/grpc_server_options.h"
 #include "frontends/grpc/reflection.h"
 #include "frontends/grpc/serving_status.h"
 #include "frontends/grpc/stream_flow.h"
+#include "frontends/grpc/wire/message_reader.h"
 #include "frontends/tracing/tracing.h"
 #include "server/server.h"
 
@@ -37,6 +40,7 @@ struct GrpcEnvironment {
         compression(options.response_compression),
         stream_limits{options.max_waiting_stream_bytes, options.max_response_pool_size,
                       options.max_connection_requests},
+        max_admin_body_bytes(std::min(options.max_admin_body_bytes, kMaxMessageBytes)),
         stall_timeout(options.http2.stall_timeout),
         min_bytes_per_second(options.http2.min_bytes_per_second),
         allocators(server_in->in_flight_bytes()),
@@ -55,6 +59,7 @@ struct GrpcEnvironment {
   Tracing* const tracing;
   const GrpcCompression compression;  // of inference responses
   const StreamLimits stream_limits;
+  const uint64_t max_admin_body_bytes;
   const Duration stall_timeout;         // of a client that sends or reads too slowly
   const uint64_t min_bytes_per_second;  // of such a client; 0: none
   const OutputAllocators allocators;
@@ -66,6 +71,20 @@ struct GrpcEnvironment {
   const std::string why_no_rest;
   const HeaderForwarding header_forwarding;
   Gate calls;  // inside are requests not answered yet
+
+  // How long messages of `method`, which outlives the limit, may be.
+  MessageLimit LimitOf(absl::string_view method,
+                       MessageSize size = MessageSize::kAdministration) const {
+    switch (size) {
+      case MessageSize::kSmall:
+        return {kMostAtOnceBytes, method};
+      case MessageSize::kAny:
+        return {kMaxMessageBytes, method};
+      case MessageSize::kAdministration:
+        break;
+    }
+    return {max_admin_body_bytes, method, kMaxAdminBodyOption};
+  }
 
   // Nanoseconds of the steady clock while requests are traced, otherwise 0.
   uint64_t TimeForTraces() const { return tracing->on() ? ToNanos(server->clock()->Now()) : 0; }

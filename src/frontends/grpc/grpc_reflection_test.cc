@@ -117,8 +117,9 @@ TYPED_TEST(GrpcReflectionTest, ARequestThatIsTooLong) {
   typename TypeParam::Response response;
   EXPECT_FALSE(stream->Read(&response));
   const grpc::Status status = stream->Finish();
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_THAT(status.error_message(), testing::HasSubstr("more than the 65536 that are allowed"));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(status.error_message(),
+              testing::HasSubstr("ServerReflectionInfo' takes messages of at most 65536 bytes"));
 }
 
 // An open call does not keep the server from ending.

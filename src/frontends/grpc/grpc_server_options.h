@@ -64,6 +64,8 @@ struct GrpcServerOptions {
   // has no credit for more. At least 1.
   int max_response_pool_size = std::numeric_limits<int>::max();
   uint64_t max_waiting_stream_bytes = kMaxWaitingStreamBytes;  // the same limit in bytes per stream
+  // Longest message of an administration method, except for loads, which carry files.
+  uint64_t max_admin_body_bytes = kMaxAdminBodyBytes;
   // Calls that a connection may have open at a time, a limit that is announced to clients, which
   // keep to it; and requests that a stream may have open, beyond which no more are read. 0: any
   // number of requests, and as many calls as http2.max_concurrent_streams, which is a limit anyway.

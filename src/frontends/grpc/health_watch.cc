@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "frontends/grpc/tree_cost.h"
+
 namespace nereid {
 
 using health::v1::HealthCheckRequest;
@@ -14,10 +16,10 @@ void HealthWatch::OnMessage(std::shared_ptr<ReceivedBody> message) {
         absl::InternalError("this method takes one message, but the client sent more"));
   }
   HealthCheckRequest request;
-  const absl::string_view bytes = message->text();
-  if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return SendStatus(absl::InvalidArgumentError("Unable to parse request"));
-  }
+  const absl::StatusOr<BudgetUnits> tree =
+      ParseCharged(message->text(), environment().server->in_flight_bytes(), message->charged(),
+                   &request);
+  if (!tree.ok()) return SendStatus(tree.status());
   known_ = request.service().empty() || environment().reflection.HasService(request.service());
   if (!known_) return Send(HealthCheckResponse::SERVICE_UNKNOWN);
   Send(ServingStatus::Now(*environment().server) ? HealthCheckResponse::SERVING

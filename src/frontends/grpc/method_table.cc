@@ -66,23 +66,29 @@ std::shared_ptr<http2::StreamUser> MethodTable::OnRequest(
     GrpcCall::Refuse(stream.get(), allowed);
     return nullptr;
   }
-  GrpcCall::Origin origin = {environment_, connection, stream};
+  // `method` outlives the call, unlike `path`.
+  const auto origin = [&](absl::string_view method, MessageSize size) {
+    return GrpcCall::Origin{environment_, connection, stream,
+                            environment_->LimitOf(method, size)};
+  };
   std::shared_ptr<GrpcCall> call;
   if (path == kModelInfer) {
-    call = std::make_shared<UnaryInfer>(std::move(origin));
+    call = std::make_shared<UnaryInfer>(origin(kModelInfer, MessageSize::kAny));
   } else if (path == kModelStreamInfer) {
-    call = std::make_shared<StreamInfer>(std::move(origin));
+    call = std::make_shared<StreamInfer>(origin(kModelStreamInfer, MessageSize::kAny));
   } else if (path == kHealthWatch) {
-    call = std::make_shared<HealthWatch>(std::move(origin));
+    call = std::make_shared<HealthWatch>(origin(kHealthWatch, MessageSize::kSmall));
   } else if (path == kReflectionV1 || path == kReflectionV1Alpha) {
-    call = std::make_shared<ReflectionCall>(std::move(origin));
+    const char* const method = path == kReflectionV1 ? kReflectionV1 : kReflectionV1Alpha;
+    call = std::make_shared<ReflectionCall>(origin(method, MessageSize::kSmall));
   } else {
-    const absl::StatusOr<const AdminService::Method*> method = environment_->methods.Find(path);
-    if (!method.ok()) {
-      GrpcCall::Refuse(stream.get(), method.status());
+    const auto found = environment_->methods.Find(path);
+    if (!found.ok()) {
+      GrpcCall::Refuse(stream.get(), found.status());
       return nullptr;
     }
-    call = std::make_shared<AdminCall>(std::move(origin), *method);
+    const auto& [name, method] = **found;
+    call = std::make_shared<AdminCall>(origin(name, method.size()), &method);
   }
   return call->ReadHead() ? call : nullptr;
 }

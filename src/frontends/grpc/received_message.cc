@@ -9,8 +9,6 @@
 namespace nereid {
 namespace {
 
-constexpr uint64_t kFreeTreeBytes = 4096;
-
 }  // namespace
 
 absl::Status ReceivedMessage::Parse(Budget* budget, uint64_t held) {
@@ -22,17 +20,8 @@ absl::Status ReceivedMessage::Parse(Budget* budget, uint64_t held) {
     parsed_ = true;
     return absl::OkStatus();
   }
-  // Charged before parsing; the little that a typical message needs is part of every request's
-  // charge.
-  const std::optional<uint64_t> tree = TreeCost(split_.header);
-  if (!tree.has_value()) return absl::InvalidArgumentError("Unable to parse request");
-  if (*tree > kFreeTreeBytes) {
-    ASSIGN_OR_RETURN(tree_units_, budget->TakeFairly(*tree, held, ShareUse::kAdmission));
-  }
   message_.emplace();
-  if (!message_->ParseFromArray(split_.header.data(), static_cast<int>(split_.header.size()))) {
-    return absl::InvalidArgumentError("Unable to parse request");
-  }
+  ASSIGN_OR_RETURN(tree_units_, ParseCharged(split_.header, budget, held, &*message_));
   parsed_ = true;
   return absl::OkStatus();
 }

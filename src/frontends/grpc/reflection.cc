@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/status_macros.h"
+#include "frontends/grpc/tree_cost.h"
 #include "frontends/grpc/wire/grpc_code.h"
 #include "reflection_v1.pb.h"
 
@@ -205,16 +207,10 @@ bool Reflection::HasService(absl::string_view full_name) const {
   return std::find(services_.begin(), services_.end(), full_name) != services_.end();
 }
 
-absl::StatusOr<std::string> Reflection::Answer(absl::string_view request) const {
-  if (request.size() > kMaxRequestBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("the reflection request has ", request.size(),
-                                                   " bytes, more than the ", kMaxRequestBytes,
-                                                   " that are allowed"));
-  }
+absl::StatusOr<std::string> Reflection::Answer(absl::string_view request, Budget* budget,
+                                               uint64_t held) const {
   v1::ServerReflectionRequest parsed;
-  if (!parsed.ParseFromArray(request.data(), static_cast<int>(request.size()))) {
-    return absl::InvalidArgumentError("Unable to parse request");
-  }
+  ASSIGN_OR_RETURN(const BudgetUnits tree, ParseCharged(request, budget, held, &parsed));
   return ReflectionAnswer(*this, std::move(parsed)).Make();
 }
 

@@ -14,17 +14,17 @@
 #include <google/protobuf/descriptor.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "base/budget.h"
 
 namespace nereid {
 
 class Reflection {
  public:
-  // Longer requests are refused: no name of any use is as long.
-  static constexpr size_t kMaxRequestBytes = 64 << 10;
-
   // About the services of the gRPC frontend.
   Reflection();
   // About `services`, which are not needed afterwards.
@@ -33,8 +33,11 @@ class Reflection {
   // Whether there is a service of that full name, as "grpc.health.v1.Health".
   bool HasService(absl::string_view full_name) const;
   // The ServerReflectionResponse to a ServerReflectionRequest. What is not known is answered, too,
-  // by an error in the response. INVALID_ARGUMENT if `request` is no such message, or too long.
-  absl::StatusOr<std::string> Answer(absl::string_view request) const;
+  // by an error in the response. INVALID_ARGUMENT if `request` is no such message;
+  // UNAVAILABLE if there is no memory for it.
+  // `budget` and `held`: see ParseCharged.
+  absl::StatusOr<std::string> Answer(absl::string_view request, Budget* budget = nullptr,
+                                     uint64_t held = 0) const;
 
  private:
   friend class ReflectionAnswer;

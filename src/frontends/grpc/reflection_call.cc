@@ -40,7 +40,8 @@ void ReflectionCall::AnswerWaiting() {
     const std::shared_ptr<ReceivedBody> request = std::move(waiting_.front());
     waiting_.pop_front();
     held_bytes_.fetch_sub(request->charged(), std::memory_order_relaxed);
-    const absl::StatusOr<std::string> answer = environment().reflection.Answer(request->text());
+    const absl::StatusOr<std::string> answer = environment().reflection.Answer(
+        request->text(), environment().server->in_flight_bytes(), request->charged());
     if (!answer.ok()) {
       DropWaiting();
       SendStatus(answer.status());

@@ -245,17 +245,6 @@ TEST_F(ReflectionTest, ARequestThatIsCutAnywhere) {
   }
 }
 
-TEST_F(ReflectionTest, ARequestThatIsTooLong) {
-  ServerReflectionRequest request;
-  request.set_file_containing_symbol(std::string(Reflection::kMaxRequestBytes - 4, 'x'));
-  ASSERT_EQ(request.ByteSizeLong(), Reflection::kMaxRequestBytes);
-  EXPECT_EQ(Ask(reflection_, request).error_response().error_code(), kNotFound);
-  request.mutable_file_containing_symbol()->push_back('x');
-  EXPECT_EQ(reflection_.Answer(request.SerializeAsString()).status(),
-            absl::InvalidArgumentError(
-                "the reflection request has 65537 bytes, more than the 65536 that are allowed"));
-}
-
 // The answers are made of the messages of v1, whichever version is asked.
 TEST_F(ReflectionTest, BothVersionsAreTheSameOnTheWire) {
   const auto fields = [](const pb::FileDescriptor* file) {

@@ -5,9 +5,12 @@
 namespace nereid {
 namespace {
 
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
 // Sizes of protobuf's objects, including what their owner needs to reference them.
 constexpr uint64_t kMessage = 256;
-constexpr uint64_t kMapEntry = 256;
+constexpr uint64_t kMapEntry = 256;  // with its value, if that is a message
 constexpr uint64_t kString = 80;
 constexpr uint64_t kArray = 64;  // however few numbers it has
 constexpr uint64_t kGroup = 128;
@@ -15,6 +18,12 @@ constexpr uint64_t kGroup = 128;
 constexpr uint64_t kNumber = 32;
 // A growing array reserves up to twice its size.
 constexpr uint64_t kRoom = 2;
+// Of bytes that are only copied, so many cost as much time as one that is looked at.
+constexpr uint64_t kCopiedPerWork = 16;
+// Parsed messages up to this size are not charged.
+constexpr uint64_t kFreeTreeBytes = 4096;
+// As in protobuf's parser.
+constexpr int kMostDepth = 100;
 
 struct Field {
   uint32_t number = 0;
@@ -26,17 +35,10 @@ struct Field {
 // number 0: our messages have no groups, so groups are kept unparsed.
 class Fields {
  public:
-  // `malformed` becomes true if the next bytes are not a field.
-  Fields(absl::string_view message, bool* malformed) : rest_(message), malformed_(malformed) {}
+  explicit Fields(absl::string_view message) : rest_(message) {}
 
-  // False at the end, and if a message of this request was malformed.
-  bool Next(Field* field) {
-    if (*malformed_ || rest_.empty()) return false;
-    *malformed_ = !Read(field);
-    return !*malformed_;
-  }
-
- private:
+  size_t left() const { return rest_.size(); }
+  // False if the next bytes are not a field.
   bool Read(Field* field) {
     uint64_t tag;
     if (!ReadVarint(&tag)) return false;
@@ -65,6 +67,7 @@ class Fields {
     }
   }
 
+ private:
   bool ReadVarint(uint64_t* value) {
     *value = 0;
     for (int shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
@@ -83,91 +86,143 @@ class Fields {
   }
 
   absl::string_view rest_;
-  bool* const malformed_;
   int groups_ = 0;  // open groups
 };
 
-// A single number, or the beginning or end of a group.
-uint64_t SingleCost(const Field& field) { return field.wire_type == 3 ? kGroup : kNumber; }
-
-// Numbers of `size` bytes in memory each, packed as varints.
-uint64_t PackedCost(absl::string_view varints, uint64_t size) {
-  const auto is_last = [](char byte) { return (static_cast<uint8_t>(byte) & 0x80) == 0; };
-  const auto count = std::count_if(varints.begin(), varints.end(), is_last);
-  return kArray + static_cast<uint64_t>(count) * size * kRoom;
-}
-
-uint64_t TextCost(const Field& field) { return kString + field.bytes.size(); }
-
-// The total cost of the fields of `message`; `cost` returns that of a field with a length.
-template <typename Cost>
-uint64_t SumOfFields(absl::string_view message, bool* malformed, const Cost& cost) {
-  uint64_t sum = 0;
-  Fields fields(message, malformed);
-  for (Field field; fields.Next(&field);) {
-    sum += field.wire_type == 2 ? cost(field) : SingleCost(field);
+uint64_t SizeInMemory(const FieldDescriptor& number) {
+  switch (number.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return sizeof(bool);
+    case FieldDescriptor::CPPTYPE_INT32:
+    case FieldDescriptor::CPPTYPE_UINT32:
+    case FieldDescriptor::CPPTYPE_FLOAT:
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return sizeof(uint32_t);
+    default:
+      return sizeof(uint64_t);
   }
-  return sum;
 }
 
-// An entry of a map of parameters, with the parameter.
-uint64_t EntryCost(absl::string_view message, bool* malformed) {
-  return kMapEntry + SumOfFields(message, malformed, [&](const Field& field) {
-           if (field.number == 2) return SumOfFields(field.bytes, malformed, TextCost);
-           return TextCost(field);
-         });
+// Whether numbers of the field have the same size on the wire as in memory.
+bool IsFixed(const FieldDescriptor& number) {
+  switch (number.type()) {
+    case FieldDescriptor::TYPE_FLOAT:
+    case FieldDescriptor::TYPE_DOUBLE:
+    case FieldDescriptor::TYPE_FIXED32:
+    case FieldDescriptor::TYPE_FIXED64:
+    case FieldDescriptor::TYPE_SFIXED32:
+    case FieldDescriptor::TYPE_SFIXED64:
+      return true;
+    default:
+      return false;
+  }
 }
 
-// InferTensorContents.
-uint64_t ContentsCost(absl::string_view message, bool* malformed) {
-  return kMessage + SumOfFields(message, malformed, [](const Field& field) {
-           switch (field.number) {
-             case 1:  // bool
-               return PackedCost(field.bytes, sizeof(bool));
-             case 2:  // int32
-             case 4:  // uint32
-               return PackedCost(field.bytes, sizeof(uint32_t));
-             case 3:  // int64
-             case 5:  // uint64
-               return PackedCost(field.bytes, sizeof(uint64_t));
-             case 6:  // float
-             case 7:  // double
-               return kArray + field.bytes.size() * kRoom;
-             default:  // an element of bytes_contents
-               return TextCost(field);
-           }
-         });
-}
+// Adds up the cost of one message.
+class Scan {
+ public:
+  explicit Scan(uint64_t most_work) : most_work_(most_work) {}
 
-// InferInputTensor.
-uint64_t InputCost(absl::string_view message, bool* malformed) {
-  return kMessage + SumOfFields(message, malformed, [&](const Field& field) {
-           if (field.number == 3) return PackedCost(field.bytes, sizeof(int64_t));
-           if (field.number == 4) return EntryCost(field.bytes, malformed);
-           if (field.number == 5) return ContentsCost(field.bytes, malformed);
-           return TextCost(field);
-         });
-}
+  // False if the message, or one within it, is malformed.
+  bool AddMessage(const Descriptor& type, absl::string_view message, int depth) {
+    if (depth > kMostDepth) return false;
+    cost_.bytes += type.options().map_entry() ? kMapEntry : kMessage;
+    return AddFields(type, message, depth);
+  }
 
-// InferRequestedOutputTensor.
-uint64_t OutputCost(absl::string_view message, bool* malformed) {
-  return kMessage + SumOfFields(message, malformed, [&](const Field& field) {
-           return field.number == 2 ? EntryCost(field.bytes, malformed) : TextCost(field);
-         });
-}
+  const TreeCost& cost() const { return cost_; }
+
+ private:
+  bool AddFields(const Descriptor& type, absl::string_view message, int depth) {
+    Fields fields(message);
+    Field field;
+    while (fields.left() > 0 && cost_.work <= most_work_) {
+      const size_t before = fields.left();
+      if (!fields.Read(&field)) return false;
+      // What the field holds is counted below.
+      cost_.work += before - fields.left() - field.bytes.size();
+      if (field.wire_type != 2) {
+        // A single number, or the beginning or end of a group.
+        cost_.bytes += field.wire_type == 3 ? kGroup : kNumber;
+      } else if (!AddLong(type.FindFieldByNumber(static_cast<int>(field.number)), field.bytes,
+                          depth)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // A field with a length; null: it is unknown.
+  bool AddLong(const FieldDescriptor* field, absl::string_view bytes, int depth) {
+    if (field == nullptr) return AddText(bytes, bytes.size() / kCopiedPerWork);
+    switch (field->cpp_type()) {
+      case FieldDescriptor::CPPTYPE_MESSAGE:
+        if (field->containing_type()->options().map_entry()) {
+          return AddFields(*field->message_type(), bytes, depth + 1);
+        }
+        return AddMessage(*field->message_type(), bytes, depth + 1);
+      case FieldDescriptor::CPPTYPE_STRING:
+        return AddText(bytes, field->type() == FieldDescriptor::TYPE_BYTES
+                                  ? bytes.size() / kCopiedPerWork
+                                  : bytes.size());
+      default:
+        return field->is_repeated() ? AddNumbers(*field, bytes)
+                                    : AddText(bytes, bytes.size() / kCopiedPerWork);
+    }
+  }
+
+  bool AddText(absl::string_view bytes, uint64_t work) {
+    cost_.bytes += kString + bytes.size();
+    cost_.work += work;
+    return true;
+  }
+
+  // Packed.
+  bool AddNumbers(const FieldDescriptor& field, absl::string_view bytes) {
+    cost_.bytes += kArray;
+    if (IsFixed(field)) {
+      cost_.bytes += bytes.size() * kRoom;
+      cost_.work += bytes.size() / kCopiedPerWork;
+      return true;
+    }
+    cost_.work += bytes.size();
+    if (cost_.work > most_work_) return true;
+    const auto is_last = [](char byte) { return (static_cast<uint8_t>(byte) & 0x80) == 0; };
+    const auto count = std::count_if(bytes.begin(), bytes.end(), is_last);
+    cost_.bytes += static_cast<uint64_t>(count) * SizeInMemory(field) * kRoom;
+    return true;
+  }
+
+  const uint64_t most_work_;
+  TreeCost cost_;
+};
+
+absl::Status NoSuchMessage() { return absl::InvalidArgumentError("Unable to parse request"); }
 
 }  // namespace
 
-std::optional<uint64_t> TreeCost(absl::string_view message) {
-  bool malformed = false;
-  const uint64_t sum = SumOfFields(message, &malformed, [&](const Field& field) {
-    if (field.number == 4) return EntryCost(field.bytes, &malformed);
-    if (field.number == 5) return InputCost(field.bytes, &malformed);
-    if (field.number == 6) return OutputCost(field.bytes, &malformed);
-    return TextCost(field);
-  });
-  if (malformed) return std::nullopt;
-  return kMessage + sum;
+std::optional<TreeCost> ForetellTree(const Descriptor& type, absl::string_view message,
+                                     uint64_t most_work) {
+  Scan scan(most_work);
+  if (!scan.AddMessage(type, message, /*depth=*/1)) return std::nullopt;
+  return scan.cost();
+}
+
+absl::StatusOr<BudgetUnits> ParseCharged(absl::string_view bytes, Budget* budget, uint64_t held,
+                                         google::protobuf::Message* message) {
+  const std::optional<TreeCost> cost = ForetellTree(*message->GetDescriptor(), bytes);
+  if (!cost.has_value()) return NoSuchMessage();
+  BudgetUnits units;
+  if (budget != nullptr && cost->bytes > kFreeTreeBytes) {
+    absl::StatusOr<BudgetUnits> taken =
+        budget->TakeFairly(cost->bytes, held, ShareUse::kAdmission);
+    if (!taken.ok()) return taken.status();
+    units = *std::move(taken);
+  }
+  if (!message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return NoSuchMessage();
+  }
+  return units;
 }
 
 }  // namespace nereid

@@ -16,7 +16,7 @@ namespace nereid {
 struct HttpFrontendOptions {
   RequestLimits limits;
   // Of the body of a request that is no inference and no load; beyond: 413.
-  uint64_t max_admin_body_bytes = 1 << 20;
+  uint64_t max_admin_body_bytes = kMaxAdminBodyBytes;
   // Bytes of one generated stream that may wait for its client; beyond, its request has no
   // credit for more.
   uint64_t max_waiting_bytes = kMaxWaitingStreamBytes;

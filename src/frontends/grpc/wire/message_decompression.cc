@@ -8,13 +8,13 @@ namespace nereid {
 
 MessageDecompression::MessageDecompression(MessageCoding coding,
                                            std::shared_ptr<ReceivedBody> compressed,
-                                           uint64_t max_size, Budget* budget)
-    : coding_(coding), max_size_(max_size) {
+                                           const MessageLimit& limit, Budget* budget)
+    : coding_(coding), limit_(limit) {
   if (compressed->size() == 0) {
     empty_ = std::move(compressed);
   } else if (coding != MessageCoding::kIdentity) {
-    body_.emplace(ContentCodingOf(coding), std::move(compressed), /*aligned_offset=*/0, max_size,
-                  budget);
+    body_.emplace(ContentCodingOf(coding), std::move(compressed), /*aligned_offset=*/0,
+                  limit.bytes, budget);
   }
 }
 
@@ -27,9 +27,9 @@ absl::StatusOr<bool> MessageDecompression::Run(uint64_t pause_at) {
   absl::StatusOr<bool> done = body_->Run(pause_at);
   if (done.ok() || !absl::IsInvalidArgument(done.status())) return done;
   // The decompressor's own texts speak of HTTP bodies and their options.
-  if (body_->filled() > max_size_) {
-    return absl::ResourceExhaustedError(absl::StrCat("Received message larger than max (more than ",
-                                                     max_size_, " bytes after decompression)"));
+  if (body_->filled() > limit_.bytes) {
+    return MessageTooLong(absl::StrCat("more than ", limit_.bytes, " bytes after decompression"),
+                          limit_);
   }
   return absl::InternalError(absl::StrCat("a message compressed with ", MessageCodingName(coding_),
                                           " is damaged; it cannot be decompressed"));

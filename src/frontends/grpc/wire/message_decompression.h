@@ -14,15 +14,16 @@
 #include "frontends/codec/body_decompression.h"
 #include "frontends/codec/received_body.h"
 #include "frontends/grpc/wire/message_compression.h"
+#include "frontends/grpc/wire/message_reader.h"
 
 namespace nereid {
 
 class MessageDecompression {
  public:
-  // The plain message may have at most `max_size` bytes and is paid for by `budget`, which must
-  // outlive it.
+  // The plain message obeys `limit`, as if it had come uncompressed, and is paid for by `budget`,
+  // which must outlive it.
   MessageDecompression(MessageCoding coding, std::shared_ptr<ReceivedBody> compressed,
-                       uint64_t max_size, Budget* budget);
+                       const MessageLimit& limit, Budget* budget);
 
   // Continues until all output is written, and returns true; or until filled() is at least
   // `pause_at`, which may be so before the call, and returns false. Errors, which are final:
@@ -36,7 +37,7 @@ class MessageDecompression {
 
  private:
   const MessageCoding coding_;
-  const uint64_t max_size_;
+  const MessageLimit limit_;
   std::shared_ptr<ReceivedBody> empty_;  // a message without bytes, which is its own plain one
   std::optional<BodyDecompression> body_;
 };

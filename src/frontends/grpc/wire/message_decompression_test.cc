@@ -29,7 +29,7 @@ class MessageDecompressionTest : public testing::Test {
  protected:
   absl::StatusOr<std::string> Plain(MessageCoding coding, absl::string_view compressed,
                                     uint64_t max_size) {
-    MessageDecompression decompression(coding, Received(compressed), max_size, &budget_);
+    MessageDecompression decompression(coding, Received(compressed), {max_size}, &budget_);
     ASSIGN_OR_RETURN(const bool done, decompression.Run(kNoPause));
     EXPECT_TRUE(done);
     return std::string(decompression.Finish()->text());
@@ -43,7 +43,8 @@ TEST_F(MessageDecompressionTest, LimitsTheSize) {
   EXPECT_EQ(Plain(MessageCoding::kGzip, packed, 10'000)->size(), 10'000u);
   EXPECT_EQ(Plain(MessageCoding::kGzip, packed, 9'999).status(),
             absl::ResourceExhaustedError(
-                "Received message larger than max (more than 9999 bytes after decompression)"));
+                "Received message larger than max (more than 9999 bytes after decompression vs. "
+                "9999)"));
   EXPECT_EQ(Plain(MessageCoding::kGzip, packed, 0).status().code(),
             absl::StatusCode::kResourceExhausted);
 }
@@ -80,7 +81,7 @@ TEST_F(MessageDecompressionTest, MarkedWithoutCompression) {
 TEST_F(MessageDecompressionTest, PausesAndGoesOn) {
   const std::string text(300'000, 'y');
   MessageDecompression decompression(
-      MessageCoding::kGzip, Received(Packed(MessageCoding::kGzip, text)), 1 << 20, &budget_);
+      MessageCoding::kGzip, Received(Packed(MessageCoding::kGzip, text)), {1 << 20}, &budget_);
   EXPECT_EQ(*decompression.Run(100'000), false);
   EXPECT_EQ(decompression.filled(), 100'000u);
   EXPECT_GE(budget_.used(), 100'000u);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -29,6 +30,17 @@ uint64_t LengthIn(const char* prefix) {
 }
 
 }  // namespace
+
+absl::Status MessageTooLong(absl::string_view size, const MessageLimit& limit) {
+  std::string text =
+      absl::StrCat("Received message larger than max (", size, " vs. ", limit.bytes, ")");
+  if (!limit.method.empty()) {
+    absl::StrAppend(&text, ": '", limit.method, "' takes messages of at most ", limit.bytes,
+                    " bytes");
+  }
+  if (!limit.option.empty()) absl::StrAppend(&text, ", which ", limit.option, " sets");
+  return absl::ResourceExhaustedError(text);
+}
 
 absl::Status MessageReader::Append(absl::string_view bytes, OnMessage on_message, size_t* unread) {
   if (unread != nullptr) *unread = 0;
@@ -72,10 +84,7 @@ absl::Status MessageReader::ReadPrefix(absl::string_view* bytes, OnMessage on_me
 }
 
 absl::Status MessageReader::BeginMessage(uint64_t length, OnMessage on_message, bool* go_on) {
-  if (length > max_message_bytes_) {
-    return Fail(absl::ResourceExhaustedError(absl::StrCat(
-        "Received message larger than max (", length, " vs. ", max_message_bytes_, ")")));
-  }
+  if (length > limit_.bytes) return Fail(MessageTooLong(absl::StrCat(length), limit_));
   // What the budget could not pay for even if no other client held anything is refused at once,
   // in the budget's own words.
   if (budget_ != nullptr && length + kRequestCost > budget_->most_for_one(ShareUse::kAdmission)) {

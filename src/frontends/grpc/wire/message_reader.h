@@ -27,6 +27,18 @@
 
 namespace nereid {
 
+// How long a message of a method may be.
+struct MessageLimit {
+  uint64_t bytes = 0;
+  // For the error. Both outlive the limit; empty: no method is known, no option sets the limit.
+  absl::string_view method = {};
+  absl::string_view option = {};
+};
+
+// RESOURCE_EXHAUSTED, for a message of a `size` beyond the limit. Begins like the error of gRPC's
+// own library, which clients know.
+absl::Status MessageTooLong(absl::string_view size, const MessageLimit& limit);
+
 struct ReceivedMessageBytes {
   bool compressed = false;
   // Sealed; holds the units that pay for it. Null only if the message is refused and too long to be
@@ -45,17 +57,17 @@ class MessageReader {
 
   // `budget` may be null: then nothing is charged. `held_elsewhere`, which may be null, is what the
   // client holds of the budget besides the unfinished message. Both must outlive the reader.
-  MessageReader(Budget* budget, uint64_t max_message_bytes,
+  MessageReader(Budget* budget, const MessageLimit& limit,
                 const std::atomic<uint64_t>* held_elsewhere = nullptr)
-      : budget_(budget), max_message_bytes_(max_message_bytes), held_elsewhere_(held_elsewhere) {}
+      : budget_(budget), limit_(limit), held_elsewhere_(held_elsewhere) {}
   MessageReader(const MessageReader&) = delete;
   MessageReader& operator=(const MessageReader&) = delete;
 
   // The next bytes of the stream. Errors: INTERNAL if they are not a message; RESOURCE_EXHAUSTED if
-  // a message is longer than the limit. Messages that were complete before the error have been
-  // passed to `on_message`. After an error, all calls return it and nothing is held. A message that
-  // is refused memory is no error: `on_message` hears of it, perhaps long before its last byte, and
-  // its remaining bytes are dropped.
+  // a message is announced to be longer than the limit, before any memory is taken. Messages that
+  // were complete before the error have been passed to `on_message`. After an error, all calls return
+  // it and nothing is held. A message that is refused memory is no error: `on_message` hears of it,
+  // perhaps long before its last byte, and its remaining bytes are dropped.
   // `*unread`, unless null: how many of the last bytes were not read because of a pause.
   absl::Status Append(absl::string_view bytes, OnMessage on_message, size_t* unread = nullptr);
 
@@ -67,7 +79,7 @@ class MessageReader {
  private:
   // Takes bytes of the prefix from the front of `bytes`; begins the message after the last one.
   absl::Status ReadPrefix(absl::string_view* bytes, OnMessage on_message, bool* go_on);
-  // Reserves memory for a message of `length` bytes, and pays for its first step.
+  // Checks the limit, reserves memory for a message of `length` bytes, and pays for its first step.
   absl::Status BeginMessage(uint64_t length, OnMessage on_message, bool* go_on);
   // Pays for the next step.
   absl::Status GrantStep();
@@ -78,7 +90,7 @@ class MessageReader {
   absl::Status Fail(absl::Status error);
 
   Budget* const budget_;
-  const uint64_t max_message_bytes_;
+  const MessageLimit limit_;
   const std::atomic<uint64_t>* const held_elsewhere_;
   absl::Status error_;
   size_t prefix_bytes_ = 0;  // that have arrived of the prefix of the next message

@@ -37,7 +37,7 @@ void Require(bool condition) {
 // What comes of the bytes of one stream.
 class Stream {
  public:
-  explicit Stream(uint64_t limit) : budget_("bytes", limit), reader_(&budget_, kMaxMessage) {}
+  explicit Stream(uint64_t limit) : budget_("bytes", limit), reader_(&budget_, {kMaxMessage}) {}
   ~Stream() {
     Require(budget_.used() == kept_ + reader_.held());
     bodies_.clear();

@@ -14,7 +14,7 @@
 namespace nereid {
 namespace {
 
-constexpr uint64_t kMaxMessage = 8 << 20;
+constexpr MessageLimit kMaxMessage{8 << 20};
 constexpr uint64_t kStep = 64 << 10;
 
 std::string Framed(absl::string_view message, bool compressed = false) {
@@ -150,7 +150,7 @@ TEST(MessageReaderTest, BytesEndAlignedAndPadded) {
 
 TEST(MessageReaderTest, ErrorsAreFinal) {
   Budget budget("bytes", 0);
-  MessageReader reader(&budget, 10);
+  MessageReader reader(&budget, {10});
   Messages messages;
   const absl::Status error = Append(
       &reader, absl::StrCat(Framed("good"), Framed("12345678901"), Framed("more")), &messages);
@@ -163,10 +163,25 @@ TEST(MessageReaderTest, ErrorsAreFinal) {
 }
 
 TEST(MessageReaderTest, LimitIsInclusiveAndNamedWithTheLongestLength) {
-  MessageReader exact(nullptr, 10);
+  MessageReader exact(nullptr, {10});
   EXPECT_TRUE(exact.Append(Framed("1234567890"), Ignore).ok());
   EXPECT_EQ(exact.Append(MessagePrefix(false, UINT32_MAX).text(), Ignore).message(),
             "Received message larger than max (4294967295 vs. 10)");
+}
+
+// Before anything is reserved or charged for the message: its prefix is all that has come.
+TEST(MessageReaderTest, TheErrorNamesMethodLengthLimitAndOption) {
+  Budget budget("bytes", 0);
+  MessageReader limited(&budget, {1000, "/a.B/Method", "--option"});
+  EXPECT_EQ(limited.Append(MessagePrefix(false, 1001).text(), Ignore),
+            absl::ResourceExhaustedError(
+                "Received message larger than max (1001 vs. 1000): '/a.B/Method' takes messages of "
+                "at most 1000 bytes, which --option sets"));
+  MessageReader fixed(&budget, {1000, "/a.B/Method"});
+  EXPECT_EQ(fixed.Append(MessagePrefix(true, 1 << 30).text(), Ignore).message(),
+            "Received message larger than max (1073741824 vs. 1000): '/a.B/Method' takes messages "
+            "of at most 1000 bytes");
+  EXPECT_EQ(budget.used(), 0u);
 }
 
 TEST(MessageReaderTest, UnknownFlags) {
