@@ -6,7 +6,9 @@
 #include <absl/types/span.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -14,7 +16,6 @@
 #include "base/status_macros.h"
 #include "frontends/codec/inline_limits.h"
 #include "frontends/grpc/wire/call_head.h"
-#include "frontends/grpc/wire/message_decompression.h"
 
 namespace nereid {
 namespace {
@@ -230,23 +231,48 @@ void GrpcCall::Decompress(std::shared_ptr<ReceivedBody> compressed) {
   if (begins_here) done = decompression->Run(kMostInlinePlainBytes);
   if (!done.ok()) return Fail(done.status());
   if (*done) return OnMessage(decompression->Finish());
-  large_message_ = std::make_shared<LargeMessage>(shared_from_this(), std::move(decompression));
-  if (large_message_->TryRun(environment().executors.compression)) return;
-  large_message_.reset();
+  DecompressElsewhere(std::move(decompression));
+}
+
+void GrpcCall::DecompressElsewhere(std::unique_ptr<MessageDecompression> begun) {
+  // Shared, because a function object must be copyable.
+  const std::shared_ptr<MessageDecompression> decompression = std::move(begun);
+  const auto plain =
+      std::make_shared<absl::StatusOr<std::shared_ptr<ReceivedBody>>>(OutOfMemoryForMessage());
+  const auto work = [decompression, plain](const std::atomic<bool>& cancelled) {
+    absl::StatusOr<bool> done = false;
+    while (done.ok() && !*done && !cancelled.load(std::memory_order_relaxed)) {
+      done = decompression->Run(decompression->filled() + kPlainBytesPerStep);
+    }
+    if (!done.ok()) {
+      *plain = done.status();
+    } else if (*done) {
+      *plain = decompression->Finish();
+    }
+  };
+  const auto finish = [this, plain] {
+    if (ended_) return;
+    if (plain->ok()) return OnMessage(*std::move(*plain));
+    Fail(plain->status());
+  };
+  if (RunElsewhere(work, finish)) return;
   OnRefused(nullptr, absl::UnavailableError(
                          "too many large compressed messages at a time: try again later"));
 }
 
-void GrpcCall::Resume(LargeMessage* message) {
-  if (large_message_.get() != message) return;  // the call has ended meanwhile
+bool GrpcCall::RunElsewhere(LargeMessage::Work work, std::function<void()> finish) {
+  large_message_ =
+      std::make_shared<LargeMessage>(shared_from_this(), std::move(work), std::move(finish));
+  if (large_message_->TryRun(environment().executors.compression)) return true;
   large_message_.reset();
-  absl::StatusOr<std::shared_ptr<ReceivedBody>> plain = message->TakePlain();
-  if (plain.ok()) {
-    OnMessage(*std::move(plain));
-  } else {
-    Fail(plain.status());
-  }
-  ReadOn();
+  return false;
+}
+
+void GrpcCall::Resume(LargeMessage* message) {
+  // Null if the call has ended meanwhile.
+  if (large_message_.get() == message) large_message_.reset();
+  message->Finish();
+  if (!ended_) ReadOn();
 }
 
 void GrpcCall::DropLargeMessage() {

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@
 #include "frontends/grpc/out_message.h"
 #include "frontends/grpc/wire/grpc_code.h"
 #include "frontends/grpc/wire/message_compression.h"
+#include "frontends/grpc/wire/message_decompression.h"
 #include "frontends/grpc/wire/message_reader.h"
 #include "frontends/transport/http2/connection.h"
 #include "frontends/transport/http2/stream.h"
@@ -79,7 +81,7 @@ class GrpcCall : public http2::StreamUser,
   void OnDelivery() override {}
   // Timer: the deadline is over.
   void OnTimer() final;
-  // Goes on behind `message`, which another thread has decompressed.
+  // Finishes `message`, on which another thread has worked, and goes on behind it.
   void Resume(LargeMessage* message);
   // Any thread.
   transport::IoLoop* loop() const { return connection().loop().get(); }
@@ -144,6 +146,11 @@ class GrpcCall : public http2::StreamUser,
   void Fail(const absl::Status& error);
   // Goes on with what has arrived after MayRead was false, and lets the client send on.
   void ReadOn();
+  // For a message that an I/O thread had better leave alone: another thread does `work`, and then
+  // the loop's does `finish`, also if the call has ended meanwhile. Until then nothing behind the
+  // message is read. False if too much is waiting there: neither is called. REQUIRES: called while
+  // a message is received.
+  bool RunElsewhere(LargeMessage::Work work, std::function<void()> finish);
 
  private:
   // Names and encoded values.
@@ -169,6 +176,7 @@ class GrpcCall : public http2::StreamUser,
   // Ends the call if its message arrives too slowly.
   void KeepReadingPace(TimePoint now);
   void Decompress(std::shared_ptr<ReceivedBody> compressed);
+  void DecompressElsewhere(std::unique_ptr<MessageDecompression> begun);
   // The call has ended.
   void DropLargeMessage();
 
@@ -185,7 +193,7 @@ class GrpcCall : public http2::StreamUser,
   transport::Pace reading_pace_;
   http2::WindowPace writing_pace_;
   size_t unconsumed_ = 0;  // bytes received for which the client was not let go on
-  // Is decompressed on another thread. Nothing behind it is read until it is back.
+  // Is with another thread. Nothing behind it is read until it is back.
   std::shared_ptr<LargeMessage> large_message_;
   // Bytes that came while nothing could be read, and their units. The stream's window bounds them.
   std::string unread_;

@@ -30,6 +30,16 @@ inline absl::Status ShuttingDownError() {
       "GRPC server is shutting down and has stopped accepting new requests.");
 }
 
+// The error for a message that another thread would have to read, when too many wait for that.
+inline absl::Status TooManyLargeMessages() {
+  return absl::UnavailableError("too many large messages at a time: try again later");
+}
+
+// The result of what another thread does with a message, unless it comes to another one.
+inline absl::Status OutOfMemoryForMessage() {
+  return absl::UnavailableError("out of memory for a large message; try again later");
+}
+
 struct GrpcEnvironment {
   GrpcEnvironment(Server* server_in, const GrpcServerOptions& options,
                   const GrpcExecutors& executors_in, SharedMemoryRegistry* shared_memory_in,

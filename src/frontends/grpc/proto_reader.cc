@@ -25,16 +25,24 @@ enum WireType : uint32_t {
 // A position in a message stored in several buffers. Every read fails at the end of the message.
 class Cursor {
  public:
-  explicit Cursor(absl::Span<const absl::string_view> buffers) : buffers_(buffers) {
+  Cursor(absl::Span<const absl::string_view> buffers, uint64_t most_tags)
+      : buffers_(buffers), tags_left_(most_tags) {
     for (absl::string_view buffer : buffers) left_ += buffer.size();
     SkipEmpty();
   }
 
   uint64_t left() const { return left_; }
+  // Whether a tag was not read because it was one too many.
+  bool out_of_tags() const { return out_of_tags_; }
 
   // Varints longer than any tag or length are refused. Like protobuf, drops bits of a tag beyond
   // the 32nd.
   bool ReadTag(uint32_t* tag) {
+    if (tags_left_ == 0) {
+      out_of_tags_ = true;
+      return false;
+    }
+    --tags_left_;
     uint64_t value;
     if (!ReadVarint(5, &value)) return false;
     *tag = static_cast<uint32_t>(value);
@@ -93,6 +101,8 @@ class Cursor {
   size_t buffer_ = 0;
   size_t position_ = 0;
   uint64_t left_ = 0;
+  uint64_t tags_left_;
+  bool out_of_tags_ = false;
 };
 
 bool SkipScalar(Cursor* cursor, uint32_t wire_type) {
@@ -146,19 +156,54 @@ bool TakeRawContent(Cursor* cursor, SplitInferRequest* split) {
   return true;
 }
 
+// All fields, from the first one on. False if one is malformed, or one too many.
+bool SplitFields(Cursor* cursor, SplitInferRequest* split) {
+  Cursor header_start = *cursor;  // of the fields that were passed but not taken yet
+  while (cursor->left() > 0) {
+    const uint64_t field_start = cursor->left();
+    uint32_t tag;
+    if (!cursor->ReadTag(&tag) || tag >> 3 == 0) return false;
+    if (tag != (kRawInputContents << 3 | kLengthDelimited)) {
+      if (!SkipField(cursor, tag)) return false;
+      continue;
+    }
+    header_start.Take(header_start.left() - field_start, &split->header_pieces);
+    if (!TakeRawContent(cursor, split)) return false;
+    header_start = *cursor;
+  }
+  header_start.Take(header_start.left(), &split->header_pieces);
+  return true;
+}
+
+}  // namespace
+
+uint64_t SplitInferRequest::header_size() const {
+  uint64_t size = 0;
+  for (absl::string_view piece : header_pieces) size += piece.size();
+  return size;
+}
+
+uint64_t SplitInferRequest::byte_cost() const {
+  const auto cost = [](const auto& list) -> uint64_t {
+    const bool inlined = list.capacity() <= 2;
+    return inlined ? 0 : list.capacity() * sizeof(list[0]);
+  };
+  const uint64_t joined = header_pieces.size() > 1 ? header_size() : 0;
+  return cost(raw_contents) + cost(raw_pieces) + cost(header_pieces) + joined;
+}
+
 void JoinHeader(SplitInferRequest* split) {
   if (split->header_pieces.empty()) return;
   if (split->header_pieces.size() == 1) {
     split->header = split->header_pieces.front();
     return;
   }
+  split->header_copy.reserve(split->header_size());
   for (absl::string_view piece : split->header_pieces) {
     split->header_copy.append(piece.data(), piece.size());
   }
   split->header = split->header_copy;
 }
-
-}  // namespace
 
 void SplitInferRequest::Clear() {
   raw_contents.clear();
@@ -173,25 +218,12 @@ void SplitInferRequest::Clear() {
   if (header_copy.capacity() > kKeptHeaderBytes) std::string().swap(header_copy);
 }
 
-bool SplitMessage(absl::Span<const absl::string_view> buffers, SplitInferRequest* split) {
+SplitEnd SplitMessage(absl::Span<const absl::string_view> buffers, uint64_t most_fields,
+                      SplitInferRequest* split) {
   split->Clear();
-  Cursor cursor(buffers);
-  Cursor header_start = cursor;  // of the fields that were passed but not taken yet
-  while (cursor.left() > 0) {
-    const Cursor field_start = cursor;
-    uint32_t tag;
-    if (!cursor.ReadTag(&tag) || tag >> 3 == 0) return false;
-    if (tag != (kRawInputContents << 3 | kLengthDelimited)) {
-      if (!SkipField(&cursor, tag)) return false;
-      continue;
-    }
-    header_start.Take(header_start.left() - field_start.left(), &split->header_pieces);
-    if (!TakeRawContent(&cursor, split)) return false;
-    header_start = cursor;
-  }
-  header_start.Take(header_start.left(), &split->header_pieces);
-  JoinHeader(split);
-  return true;
+  Cursor cursor(buffers, most_fields);
+  if (SplitFields(&cursor, split)) return SplitEnd::kWhole;
+  return cursor.out_of_tags() ? SplitEnd::kTooManyFields : SplitEnd::kMalformed;
 }
 
 }  // namespace nereid

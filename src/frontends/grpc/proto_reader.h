@@ -29,10 +29,14 @@ struct SplitInferRequest {
   absl::InlinedVector<RawContent, 2> raw_contents;
   Pieces raw_pieces;  // of all raw contents, in order
   // The message without raw_input_contents: a view into one of the buffers, or `header_copy` where
-  // `header_pieces` had to be joined.
+  // JoinHeader had to join `header_pieces`.
   absl::string_view header;
   std::string header_copy;
   Pieces header_pieces;
+
+  uint64_t header_size() const;
+  // Memory that the lists above take beyond that of this object, and that JoinHeader will.
+  uint64_t byte_cost() const;
 
   // Drops all views, so that the buffers may be freed; releases memory beyond what a typical
   // message needs.
@@ -42,10 +46,25 @@ struct SplitInferRequest {
   }
 };
 
-// Reads one message from `buffers`, which may divide it at any place. False if it does not follow
-// the wire format; the content of `split` is then unspecified. True does not mean that `header` is
-// valid.
-bool SplitMessage(absl::Span<const absl::string_view> buffers, SplitInferRequest* split);
+enum class SplitEnd {
+  kWhole,          // all was read; `header` may be invalid all the same
+  kMalformed,      // the message does not follow the wire format
+  kTooManyFields,  // it has more fields than were to be read
+};
+
+// Reads one message from `buffers`, which may divide it at any place, but not more than
+// `most_fields` of its fields, those of groups included. Leaves the header in pieces. The content
+// of `split` is unspecified unless the whole was read.
+SplitEnd SplitMessage(absl::Span<const absl::string_view> buffers, uint64_t most_fields,
+                      SplitInferRequest* split);
+// Makes `header` of the pieces. Copies them if they are several.
+void JoinHeader(SplitInferRequest* split);
+// Both, for a message of any number of fields. False if it does not follow the wire format.
+inline bool SplitMessage(absl::Span<const absl::string_view> buffers, SplitInferRequest* split) {
+  if (SplitMessage(buffers, UINT64_MAX, split) != SplitEnd::kWhole) return false;
+  JoinHeader(split);
+  return true;
+}
 
 }  // namespace nereid
 

@@ -234,5 +234,43 @@ TEST(ProtoReader, ClearForgets) {
   EXPECT_THAT(split.raw_pieces, IsEmpty());
 }
 
+TEST(ProtoReader, ReadsNoMoreFieldsThanItMay) {
+  std::string bytes;
+  for (int i = 0; i < 10; ++i) bytes += "\x78\x01";
+  for (int i = 0; i < 10; ++i) bytes += "\x7b\x78\x01\x7c";  // groups of a field
+  bytes += "\x3a\x01x";                                       // a raw tensor
+  const absl::string_view whole = bytes;
+  SplitInferRequest split;
+  EXPECT_EQ(SplitMessage(absl::MakeConstSpan(&whole, 1), 41, &split), SplitEnd::kWhole);
+  EXPECT_EQ(split.raw_contents.size(), 1u);
+  for (const uint64_t most : {0u, 9u, 15u, 40u}) {
+    EXPECT_EQ(SplitMessage(absl::MakeConstSpan(&whole, 1), most, &split),
+              SplitEnd::kTooManyFields)
+        << most;
+  }
+  const absl::string_view wrong = "\x78\x01\x7f";
+  EXPECT_EQ(SplitMessage(absl::MakeConstSpan(&wrong, 1), 2, &split), SplitEnd::kMalformed);
+  EXPECT_EQ(SplitMessage(absl::MakeConstSpan(&wrong, 1), 1, &split), SplitEnd::kTooManyFields);
+}
+
+TEST(ProtoReader, TellsWhatItsListsCost) {
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) bytes += "\x3a\x01x\x1a\x01i";
+  const absl::string_view whole = bytes;
+  SplitInferRequest split;
+  ASSERT_EQ(SplitMessage(absl::MakeConstSpan(&whole, 1), UINT64_MAX, &split), SplitEnd::kWhole);
+  EXPECT_EQ(split.header_size(), 3000u);
+  EXPECT_TRUE(split.header.empty()) << "the pieces are not joined yet";
+  const uint64_t lists = 1000 * (sizeof(RawContent) + 2 * sizeof(absl::string_view));
+  EXPECT_GE(split.byte_cost(), lists + 3000);
+  EXPECT_LE(split.byte_cost(), 2 * lists + 3000);
+  JoinHeader(&split);
+  EXPECT_EQ(split.header.size(), 3000u);
+  const absl::string_view small = "\x3a\x01x\x1a\x01i";
+  SplitInferRequest ordinary;
+  ASSERT_EQ(SplitMessage(absl::MakeConstSpan(&small, 1), UINT64_MAX, &ordinary), SplitEnd::kWhole);
+  EXPECT_EQ(ordinary.byte_cost(), 0u);
+}
+
 }  // namespace
 }  // namespace nereid

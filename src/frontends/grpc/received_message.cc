@@ -2,26 +2,70 @@
 
 #include <absl/types/span.h>
 
+#include <functional>
+#include <tuple>
+#include <utility>
+
 #include "base/status_macros.h"
+#include "frontends/codec/inline_limits.h"
 #include "frontends/grpc/infer_parameters.h"
 #include "frontends/grpc/tree_cost.h"
 
 namespace nereid {
 namespace {
 
+// The lists of a typical message that was split are part of every request's charge.
+constexpr uint64_t kFreeSplitBytes = 4096;
+
+absl::Status NoMessage() { return absl::InvalidArgumentError("Unable to parse request"); }
+
+// A parsed message that is to be freed, and what pays for it until then.
+struct Tree {
+  inference::ModelInferRequest message;
+  BudgetUnits units;
+};
+
 }  // namespace
 
-absl::Status ReceivedMessage::Parse(Budget* budget, uint64_t held) {
+absl::StatusOr<bool> ReceivedMessage::ParseAtOnce(Budget* budget, uint64_t held) {
   const absl::string_view whole = bytes_->text();
-  if (!SplitMessage(absl::MakeConstSpan(&whole, 1), &split_)) {
-    return absl::InvalidArgumentError("Unable to parse request");
+  const SplitEnd end =
+      SplitMessage(absl::MakeConstSpan(&whole, 1), kMostInlineProtoFields, &split_);
+  if (end == SplitEnd::kMalformed) return NoMessage();
+  if (end == SplitEnd::kTooManyFields || !HeaderIsQuick()) return false;
+  RETURN_IF_ERROR(ParseHeader(budget, held));
+  return true;
+}
+
+bool ReceivedMessage::HeaderIsQuick() const {
+  if (split_.header_size() <= kMostInlineProtoBytes) return true;
+  if (split_.header_pieces.size() > 1) return false;
+  const std::optional<TreeCost> cost =
+      ForetellTree(*inference::ModelInferRequest::descriptor(), split_.header_pieces.front(),
+                   kMostInlineProtoBytes);
+  // A malformed one will be refused as quickly.
+  return !cost.has_value() || cost->work <= kMostInlineProtoBytes;
+}
+
+absl::Status ReceivedMessage::ParseElsewhere(Budget* budget, uint64_t held,
+                                             SpareExecutor* executor) {
+  executor_ = executor;
+  const absl::string_view whole = bytes_->text();
+  if (SplitMessage(absl::MakeConstSpan(&whole, 1), UINT64_MAX, &split_) != SplitEnd::kWhole) {
+    return NoMessage();
   }
-  if (ReadPlainRequest(split_.header, &plain_)) {
-    parsed_ = true;
-    return absl::OkStatus();
+  return ParseHeader(budget, held);
+}
+
+absl::Status ReceivedMessage::ParseHeader(Budget* budget, uint64_t held) {
+  if (const uint64_t cost = split_.byte_cost(); cost > kFreeSplitBytes) {
+    ASSIGN_OR_RETURN(split_units_, budget->TakeFairly(cost, held, ShareUse::kAdmission));
   }
-  message_.emplace();
-  ASSIGN_OR_RETURN(tree_units_, ParseCharged(split_.header, budget, held, &*message_));
+  JoinHeader(&split_);
+  if (!ReadPlainRequest(split_.header, &plain_)) {
+    message_.emplace();
+    ASSIGN_OR_RETURN(tree_units_, ParseCharged(split_.header, budget, held, &*message_));
+  }
   parsed_ = true;
   return absl::OkStatus();
 }
@@ -50,10 +94,18 @@ absl::Status ReceivedMessage::Read(InferRequest* request, RequestBuffers* buffer
 
 void ReceivedMessage::Clear() {
   plain_ = PlainRequest();
+  if (executor_ != nullptr && message_.has_value()) {
+    std::function<void()> free =
+        [tree = std::make_shared<Tree>(Tree{std::move(*message_), std::move(tree_units_)})] {};
+    // If the executor takes no more, this thread frees it.
+    std::ignore = executor_->TryRun(std::move(free));
+  }
+  executor_ = nullptr;
   message_.reset();
   parsed_ = false;
   split_.Clear();
   bytes_.reset();
+  split_units_.Return();
   tree_units_.Return();
 }
 

@@ -5,6 +5,7 @@
 #define NEREID_FRONTENDS_GRPC_RECEIVED_MESSAGE_H_
 
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "base/budget.h"
+#include "base/spare_executor.h"
 #include "frontends/codec/received_body.h"
 #include "frontends/grpc/infer_request_reader.h"
 #include "frontends/grpc/plain_request.h"
@@ -28,10 +30,15 @@ class ReceivedMessage {
   // What the bytes hold of the server's limit.
   uint64_t charged() const { return bytes_ == nullptr ? 0 : bytes_->charged(); }
 
-  // Parses the bytes. INVALID_ARGUMENT if they are not a ModelInferRequest, UNAVAILABLE if `budget`
-  // refuses a client that holds `held` the memory for the parsed message.
-  absl::Status Parse(Budget* budget, uint64_t held);
-  // Whether Parse succeeded.
+  // Parses the bytes, unless that takes an I/O thread too long: then returns false, and
+  // ParseElsewhere is to be called. INVALID_ARGUMENT if they are not a ModelInferRequest,
+  // UNAVAILABLE if `budget` refuses a client that holds `held` the memory for the parsed message.
+  absl::StatusOr<bool> ParseAtOnce(Budget* budget, uint64_t held);
+  // Parses bytes of which ParseAtOnce has returned false, on a thread that may take its time. A
+  // thread of `executor`, which outlives the message, will free what they become, because that
+  // takes long as well.
+  absl::Status ParseElsewhere(Budget* budget, uint64_t held, SpareExecutor* executor);
+  // Whether the bytes were parsed.
   bool parsed() const { return parsed_; }
   // Views; valid until Clear. REQUIRES, and for Read: parsed().
   absl::string_view id() const;
@@ -47,12 +54,19 @@ class ReceivedMessage {
   void Clear();
 
  private:
+  // Of bytes that are split.
+  absl::Status ParseHeader(Budget* budget, uint64_t held);
+  // Whether protobuf parses the header of the split bytes in no time.
+  bool HeaderIsQuick() const;
+
   std::shared_ptr<ReceivedBody> bytes_;
   SplitInferRequest split_;
   PlainRequest plain_;                                   // used unless there is a message_
   std::optional<inference::ModelInferRequest> message_;  // of a request that is not plain
   bool parsed_ = false;
-  BudgetUnits tree_units_;
+  BudgetUnits split_units_;
+  BudgetUnits tree_units_;             // pay for message_
+  SpareExecutor* executor_ = nullptr;  // that frees message_; null: it needs none
 };
 
 }  // namespace nereid

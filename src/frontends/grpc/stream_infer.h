@@ -30,6 +30,7 @@ class StreamInfer final : public GrpcCall {
   // ---- For the requests of the stream.
   GrpcEnvironment& env() { return environment(); }
   using GrpcCall::ForwardMetadata;
+  using GrpcCall::RunElsewhere;
   InlineTurn* turn() { return connection().loop()->turn(); }
   // The client asked for the call to end with the first error, instead of messages about errors.
   bool ends_at_errors() const { return ends_at_errors_; }

@@ -51,9 +51,35 @@ absl::Status StreamRequest::TryBegin(std::shared_ptr<StreamRequest>* request) {
   self->counted_ = self->stream_->env().calls.Enter();
   if (!self->counted_) return ShuttingDownError();
   RETURN_IF_ERROR(self->TakeUnits());
-  RETURN_IF_ERROR(self->Parse());
-  RETURN_IF_ERROR(self->MakeRequest());
+  ASSIGN_OR_RETURN(const bool parsed, self->ParseAtOnce());
+  if (!parsed) return ReadElsewhere(*request);
+  RETURN_IF_ERROR(self->MakeDraft());
+  self->NoteDraft();
+  RETURN_IF_ERROR(self->ReadDraft());
   return IssueDraft(request);
+}
+
+absl::Status StreamRequest::ReadElsewhere(const std::shared_ptr<StreamRequest>& request) {
+  const auto read = std::make_shared<absl::Status>(OutOfMemoryForMessage());
+  const auto work = [request, read](const std::atomic<bool>&) { *read = request->ParseAndRead(); };
+  const auto finish = [request, read] {
+    if (request->draft() != nullptr) request->NoteDraft();
+    if (read->ok() && request->stream_->gone()) *read = absl::CancelledError("the call has ended");
+    std::shared_ptr<StreamRequest> issued = request;
+    if (read->ok()) *read = IssueDraft(&issued);
+    if (!read->ok()) request->Refuse(*read);
+  };
+  return request->stream_->RunElsewhere(work, finish) ? absl::OkStatus() : TooManyLargeMessages();
+}
+
+absl::Status StreamRequest::ParseAndRead() {
+  GrpcEnvironment& environment = stream_->env();
+  RETURN_IF_ERROR(received_.ParseElsewhere(
+      environment.server->in_flight_bytes(),
+      stream_->held_bytes()->load(std::memory_order_relaxed), environment.executors.compression));
+  if (stream_->gone()) return absl::CancelledError("the call has ended");
+  RETURN_IF_ERROR(MakeDraft());
+  return ReadDraft();
 }
 
 absl::Status StreamRequest::TakeUnits() {
@@ -67,19 +93,19 @@ absl::Status StreamRequest::TakeUnits() {
   return absl::OkStatus();
 }
 
-absl::Status StreamRequest::Parse() {
+absl::StatusOr<bool> StreamRequest::ParseAtOnce() {
   Budget* const budget = stream_->env().server->in_flight_bytes();
   const uint64_t held = stream_->held_bytes()->load(std::memory_order_relaxed);
   buffers_.ChargeTo(budget, held);
   buffers_.set_shared_memory(stream_->env().shared_memory);
-  return received_.Parse(budget, held);
+  return received_.ParseAtOnce(budget, held);
 }
 
 void StreamRequest::ReturnUnits() {
   stream_->held_bytes()->fetch_sub(std::exchange(charged_, 0), std::memory_order_relaxed);
 }
 
-absl::Status StreamRequest::MakeRequest() {
+absl::Status StreamRequest::MakeDraft() {
   names_ = {std::string(received_.id()), std::string(received_.model_name()),
             std::string(received_.model_version())};
   RETURN_IF_ERROR(CheckLength("name of the model", names_.model));
@@ -87,11 +113,17 @@ absl::Status StreamRequest::MakeRequest() {
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
                    stream_->env().server->FindModel(names_.model, version));
   decoupled_ = model->config().decoupled;
-  InferRequest* const request = Draft(std::move(model), version);
+  Draft(std::move(model), version);
+  return absl::OkStatus();
+}
+
+void StreamRequest::NoteDraft() {
   traced_ = BeginGrpcTrace(stream_->env().tracing, stream_->calls_stream(),
-                           stream_->waiting_since_ns(), request);
-  RETURN_IF_ERROR(received_.Read(request, &buffers_, &formats_));
-  RETURN_IF_ERROR(stream_->ForwardMetadata(request));
+                           stream_->waiting_since_ns(), draft());
+}
+
+absl::Status StreamRequest::ReadDraft() {
+  RETURN_IF_ERROR(received_.Read(draft(), &buffers_, &formats_));
   wants_empty_final_ = received_.wants_empty_final_response();
   return absl::OkStatus();
 }
@@ -99,6 +131,7 @@ absl::Status StreamRequest::MakeRequest() {
 absl::Status StreamRequest::IssueDraft(std::shared_ptr<StreamRequest>* request) {
   StreamRequest* const self = request->get();
   StreamInfer* const stream = self->stream_.get();
+  RETURN_IF_ERROR(stream->ForwardMetadata(self->draft()));
   std::shared_ptr<ResponseCredit> credit = stream->shared_credit();
   if (self->decoupled_) {
     credit = self->waiting_.credit = stream->MakeCredit();
@@ -126,7 +159,7 @@ LogAbout StreamRequest::About() const {
 
 void StreamRequest::Refuse(const absl::Status& error) {
   if (!received_.parsed() && received_.size() > 0 && received_.size() <= kReadForId) {
-    Parse().IgnoreError();
+    ParseAtOnce().IgnoreError();
   }
   if (!place_.has_value() && !decoupled_) place_ = stream_->TakePlace();
   NoteFailure(traced_, error);

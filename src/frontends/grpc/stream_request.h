@@ -45,12 +45,17 @@ class StreamRequest final : public Flight, public std::enable_shared_from_this<S
 
   // After an error the core keeps nothing of the request.
   static absl::Status TryBegin(std::shared_ptr<StreamRequest>* request);
-  absl::Status MakeRequest();
+  // The steps from the message to the core. Those for any thread may run while the stream ends.
+  static absl::Status ReadElsewhere(const std::shared_ptr<StreamRequest>& request);
+  absl::Status ParseAndRead();  // any thread: the first steps of a large message
+  absl::Status MakeDraft();     // any thread
+  void NoteDraft();
+  absl::Status ReadDraft();  // any thread
   static absl::Status IssueDraft(std::shared_ptr<StreamRequest>* request);
   // Charges the request to the server's limits, as one of its stream's requests.
   absl::Status TakeUnits();
   void ReturnUnits();
-  absl::Status Parse();
+  absl::StatusOr<bool> ParseAtOnce();
   void Refuse(const absl::Status& error);
   // A response of a decoupled model, or none if only the end is reported.
   void ReceiveOneOfMany(std::unique_ptr<InferResponse> response, bool is_final);

@@ -1,6 +1,9 @@
 #include "frontends/grpc/tree_cost.h"
 
+#include <google/protobuf/descriptor.pb.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace nereid {
 namespace {

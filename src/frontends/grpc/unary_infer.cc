@@ -15,13 +15,15 @@ void UnaryInfer::OnMessage(std::shared_ptr<ReceivedBody> message) {
     return Fail(absl::InternalError("ModelInfer takes one message, but the client sent more"));
   }
   received_.Take(std::move(message));
-  if (const absl::Status begun = Begin(); !begun.ok()) {
-    Drop();
-    counted_ = Gate::Pass();
-    NoteFailure(traced_, begun);
-    sent_ = NoteSending(traced_);
-    SendStatus(begun);
-  }
+  if (const absl::Status begun = Begin(); !begun.ok()) Refuse(begun);
+}
+
+void UnaryInfer::Refuse(const absl::Status& error) {
+  Drop();
+  counted_ = Gate::Pass();
+  NoteFailure(traced_, error);
+  sent_ = NoteSending(traced_);
+  SendStatus(error);
 }
 
 void UnaryInfer::OnHalfClose() {
@@ -40,16 +42,37 @@ absl::Status UnaryInfer::Begin() {
   Budget* const budget = env.server->in_flight_bytes();
   buffers_.ChargeTo(budget, received_.charged());
   buffers_.set_shared_memory(env.shared_memory);
-  RETURN_IF_ERROR(received_.Parse(budget, received_.charged()));
-  RETURN_IF_ERROR(MakeRequest());
-  draft()->set_inline_turn(connection().loop()->turn());
-  draft()->set_open_of_client(others);
-  auto self = std::static_pointer_cast<UnaryInfer>(shared_from_this());
-  return Issue(&self, env.allocators.For(formats_, env.compression == GrpcCompression::kNone),
-               [&env](InferRequest* request) { return env.server->InferForClient(request); });
+  ASSIGN_OR_RETURN(const bool parsed, received_.ParseAtOnce(budget, received_.charged()));
+  if (!parsed) return ReadElsewhere();
+  RETURN_IF_ERROR(MakeDraft());
+  NoteDraft();
+  RETURN_IF_ERROR(received_.Read(draft(), &buffers_, &formats_));
+  return IssueDraft();
 }
 
-absl::Status UnaryInfer::MakeRequest() {
+absl::Status UnaryInfer::ReadElsewhere() {
+  const auto self = std::static_pointer_cast<UnaryInfer>(shared_from_this());
+  const auto read = std::make_shared<absl::Status>(OutOfMemoryForMessage());
+  const auto work = [self, read](const std::atomic<bool>&) { *read = self->ParseAndRead(); };
+  const auto finish = [this, read] {  // the call is alive
+    if (draft() != nullptr) NoteDraft();
+    if (read->ok() && ended()) *read = absl::CancelledError("the call has ended");
+    if (read->ok()) *read = IssueDraft();
+    if (!read->ok()) Refuse(*read);
+  };
+  return RunElsewhere(work, finish) ? absl::OkStatus() : TooManyLargeMessages();
+}
+
+absl::Status UnaryInfer::ParseAndRead() {
+  GrpcEnvironment& env = environment();
+  RETURN_IF_ERROR(received_.ParseElsewhere(env.server->in_flight_bytes(), received_.charged(),
+                                           env.executors.compression));
+  if (cancelled()) return absl::CancelledError("the call has ended");
+  RETURN_IF_ERROR(MakeDraft());
+  return received_.Read(draft(), &buffers_, &formats_);
+}
+
+absl::Status UnaryInfer::MakeDraft() {
   RETURN_IF_ERROR(CheckLength("name of the model", received_.model_name()));
   ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(received_.model_version()));
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
@@ -58,15 +81,27 @@ absl::Status UnaryInfer::MakeRequest() {
     return absl::UnimplementedError(
         "ModelInfer RPC doesn't support models with decoupled transaction policy");
   }
+  Draft(std::move(model), version);
+  return absl::OkStatus();
+}
+
+void UnaryInfer::NoteDraft() {
   if (access() != nullptr) {
-    access()->model = model->config().name;
+    access()->model = draft()->model()->config().name;
     access()->request_id = std::string(received_.id());
   }
-  InferRequest* const request = Draft(std::move(model), version);
-  traced_ = BeginGrpcTrace(environment().tracing, *stream(), waiting_since_ns_, request);
-  RETURN_IF_ERROR(received_.Read(request, &buffers_, &formats_));
-  if (Log::IsVerboseEnabled(1)) about_ = nereid::AboutRequest(*request, traced_);
-  return ForwardMetadata(request);
+  traced_ = BeginGrpcTrace(environment().tracing, *stream(), waiting_since_ns_, draft());
+}
+
+absl::Status UnaryInfer::IssueDraft() {
+  GrpcEnvironment& env = environment();
+  if (Log::IsVerboseEnabled(1)) about_ = nereid::AboutRequest(*draft(), traced_);
+  RETURN_IF_ERROR(ForwardMetadata(draft()));
+  draft()->set_inline_turn(connection().loop()->turn());
+  draft()->set_open_of_client(static_cast<uint64_t>(connection().open_streams() - 1));
+  auto self = std::static_pointer_cast<UnaryInfer>(shared_from_this());
+  return Issue(&self, env.allocators.For(formats_, env.compression == GrpcCompression::kNone),
+               [&env](InferRequest* request) { return env.server->InferForClient(request); });
 }
 
 void UnaryInfer::OnReleased() {

@@ -46,9 +46,15 @@ class UnaryInfer final : public GrpcCall, public Flight {
   void OnReleased() override;
   void OnResponse(std::unique_ptr<InferResponse> response, bool is_final) override;
 
-  // Issues the request. After an error the core keeps nothing of it.
+  // Begins the request of the message. After an error the core keeps nothing of it.
   absl::Status Begin();
-  absl::Status MakeRequest();
+  // The steps from the message to the core. Those for any thread may run while the call ends.
+  absl::Status ReadElsewhere();  // makes another thread do the first steps
+  absl::Status ParseAndRead();   // any thread: the first steps of a large message
+  absl::Status MakeDraft();      // any thread
+  void NoteDraft();
+  absl::Status IssueDraft();
+  void Refuse(const absl::Status& error);
   // Makes the answer of the response that the core delivered, on the thread that delivers it.
   absl::StatusOr<OutMessage> MakeAnswer();
   void SendAnswer();

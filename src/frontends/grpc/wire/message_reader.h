@@ -65,9 +65,9 @@ class MessageReader {
 
   // The next bytes of the stream. Errors: INTERNAL if they are not a message; RESOURCE_EXHAUSTED if
   // a message is announced to be longer than the limit, before any memory is taken. Messages that
-  // were complete before the error have been passed to `on_message`. After an error, all calls return
-  // it and nothing is held. A message that is refused memory is no error: `on_message` hears of it,
-  // perhaps long before its last byte, and its remaining bytes are dropped.
+  // were complete before the error have been passed to `on_message`. After an error, all calls
+  // return it and nothing is held. A message that is refused memory is no error: `on_message` hears
+  // of it, perhaps long before its last byte, and its remaining bytes are dropped.
   // `*unread`, unless null: how many of the last bytes were not read because of a pause.
   absl::Status Append(absl::string_view bytes, OnMessage on_message, size_t* unread = nullptr);
 
