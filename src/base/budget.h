@@ -37,6 +37,8 @@ class BudgetUnits {
   inline void Return();
   // Returns all but `amount`. REQUIRES: amount <= this->amount()
   inline void Keep(uint64_t amount);
+  // Hands over `amount` of the units, or all if they are fewer.
+  inline BudgetUnits Split(uint64_t amount);
   // Takes over `more`, which belongs to the same budget or is empty.
   void Add(BudgetUnits more) {
     if (more.budget_ != nullptr) budget_ = std::exchange(more.budget_, nullptr);
@@ -118,6 +120,12 @@ inline void BudgetUnits::Return() {
   if (budget_ != nullptr) budget_->used_.fetch_sub(amount_, std::memory_order_relaxed);
   budget_ = nullptr;
   amount_ = 0;
+}
+
+inline BudgetUnits BudgetUnits::Split(uint64_t amount) {
+  if (amount > amount_) amount = amount_;
+  amount_ -= amount;
+  return BudgetUnits(budget_, amount);
 }
 
 inline void BudgetUnits::Keep(uint64_t amount) {

@@ -20,6 +20,21 @@ TEST(BudgetTest, UnitsGiveThemselvesBack) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
+TEST(BudgetTest, UnitsCanBeSplit) {
+  Budget budget("bytes", 100);
+  BudgetUnits units = *budget.Take(60);
+  BudgetUnits part = units.Split(20);
+  EXPECT_EQ(part.amount(), 20u);
+  EXPECT_EQ(units.amount(), 40u);
+  EXPECT_EQ(budget.used(), 60u);
+  units.Return();
+  EXPECT_EQ(budget.used(), 20u);
+  EXPECT_EQ(part.Split(1000).amount(), 20u);
+  EXPECT_EQ(part.amount(), 0u);
+  EXPECT_EQ(BudgetUnits().Split(5).amount(), 0u);
+  EXPECT_EQ(budget.used(), 0u);
+}
+
 TEST(BudgetTest, ARefusalNamesTheBudgetAndTakesNothing) {
   Budget budget("bytes", 100);
   const absl::StatusOr<BudgetUnits> units = budget.Take(60);

@@ -59,6 +59,8 @@ class ReceivedBody {
     units_.Add(std::move(units));
   }
   size_t capacity() const { return capacity_; }
+  // Hands over `amount` of the units, which then pay for something else. Not thread-safe.
+  BudgetUnits TakeUnits(uint64_t amount) { return units_.Split(amount); }
   // The units held.
   uint64_t charged() const { return units_.amount(); }
   // Moves the bytes to a larger place. False if that fails. REQUIRES: no view of the bytes exists

@@ -42,7 +42,7 @@ void AdminCall::OnHalfClose() {
 
 void AdminCall::Answer(absl::Status status, std::string response) {
   status_ = std::move(status);
-  response_ = std::move(response);
+  if (status_.ok()) response_ = OutMessage(response);
   if (OnLoop()) {
     OnDelivery();
   } else {
@@ -52,7 +52,7 @@ void AdminCall::Answer(absl::Status status, std::string response) {
 
 void AdminCall::OnDelivery() {
   tree_.Return();
-  if (status_.ok()) SendMessage(OutMessage(response_));
+  if (status_.ok()) SendMessage(std::move(response_));
   SendStatus(status_);
 }
 

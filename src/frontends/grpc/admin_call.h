@@ -12,6 +12,7 @@
 #include "base/budget.h"
 #include "frontends/grpc/admin_service.h"
 #include "frontends/grpc/grpc_call.h"
+#include "frontends/grpc/out_message.h"
 
 namespace nereid {
 
@@ -37,7 +38,7 @@ class AdminCall final : public GrpcCall {
   // Written once, before the call is handed to the loop.
   BudgetUnits tree_;  // pay for the request, until it is answered
   absl::Status status_;
-  std::string response_;
+  OutMessage response_;
 };
 
 }  // namespace nereid

@@ -14,6 +14,7 @@
 #include "frontends/grpc/testing/loopback.h"
 #include "frontends/grpc/testing/methods.h"
 #include "health.grpc.pb.h"
+#include "infer/request_cost.h"
 #include "public/model_config.pb.h"
 
 namespace nereid {
@@ -384,6 +385,57 @@ TEST_F(GrpcAdminTest, ATraceSettingOfManyEntries) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_THAT(status.error_message(), ::testing::HasSubstr("server limit 'in-flight bytes'"));
   EXPECT_TRUE(loopback.BecomesIdle());
+}
+
+// ---- What calls and answers cost.
+
+TEST_F(GrpcAdminTest, ALargeAnswerIsPaidFor) {
+  ServerOptions limited;
+  limited.max_in_flight_bytes = 64 << 10;
+  Loopback loopback({{"wordy", "identity", ModelParameterText("text", std::string(100'000, 'x'))}},
+                    limited);
+  inference::ModelConfigRequest request;
+  request.set_name("wordy");
+  inference::ModelConfigResponse response;
+  grpc::ClientContext context;
+  const grpc::Status status = loopback.stub()->ModelConfig(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_THAT(status.error_message(), ::testing::HasSubstr("server limit 'in-flight bytes'"));
+  EXPECT_TRUE(loopback.BecomesIdle());
+}
+
+// Each until its end, also calls that wait for what never comes.
+TEST_F(GrpcAdminTest, OpenCallsArePaidFor) {
+  Loopback loopback({{"echo"}});
+  const auto used = [&] { return loopback.server()->in_flight_bytes()->used(); };
+  const auto health = Health::NewStub(loopback.channel());
+  grpc::ClientContext watch_context;
+  const auto watch = health->Watch(&watch_context, HealthCheckRequest());
+  HealthCheckResponse first;
+  ASSERT_TRUE(watch->Read(&first));
+  EXPECT_EQ(used(), kRequestCost);
+  grpc::ClientContext stream_context;
+  const auto stream = loopback.stub()->ModelStreamInfer(&stream_context);
+  EXPECT_TRUE(Eventually([&] { return used() == 2 * kRequestCost; }));
+  EXPECT_EQ(loopback.grpc()->in_flight_calls(), 0);
+  watch_context.TryCancel();
+  EXPECT_FALSE(watch->Finish().ok());
+  EXPECT_TRUE(stream->WritesDone());
+  EXPECT_TRUE(stream->Finish().ok());
+  EXPECT_TRUE(loopback.BecomesIdle());
+}
+
+// Clients do not accept trailers of any length.
+TEST_F(GrpcAdminTest, ALongErrorIsCut) {
+  inference::ModelMetadataRequest request;
+  request.set_name(std::string(100'000, 'n'));
+  inference::ModelMetadataResponse response;
+  const grpc::Status status = Call(&Stub::ModelMetadata, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(status.error_message(),
+              ::testing::AllOf(::testing::StartsWith("Request for unknown model: 'nnn"),
+                               ::testing::EndsWith("n... (100042 bytes in all)")));
+  EXPECT_LT(status.error_message().size(), 5000u);
 }
 
 TEST_F(GrpcAdminTest, MethodsOfNoProtocol) {

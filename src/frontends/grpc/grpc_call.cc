@@ -3,8 +3,10 @@
 #include <absl/container/inlined_vector.h>
 #include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
 #include <absl/types/span.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -16,6 +18,7 @@
 #include "base/status_macros.h"
 #include "frontends/codec/inline_limits.h"
 #include "frontends/grpc/wire/call_head.h"
+#include "infer/request_cost.h"
 
 namespace nereid {
 namespace {
@@ -34,6 +37,11 @@ absl::string_view CodeText(GrpcCode code) {
   return kTexts[static_cast<size_t>(code)];
 }
 
+// Answers' own bytes that a call's fixed cost pays for.
+constexpr uint64_t kFreeAnswerBytes = 4096;
+// The longest text of a status: clients accept some thousand bytes of trailers.
+constexpr size_t kMostStatusBytes = 4096;
+
 using Headers = absl::InlinedVector<Header, 5>;
 
 // Views of `fields` behind `headers`.
@@ -51,7 +59,10 @@ void SendEnd(http2::Stream* stream, bool head_sent, GrpcCode code, absl::string_
   Headers headers;
   if (!head_sent) headers = {kStatusOk, kContentType, kReadable};
   headers.push_back({"grpc-status", CodeText(code), true});
-  const std::string text = EncodeStatusMessage(message);
+  std::string text = EncodeStatusMessage(message.substr(0, kMostStatusBytes));
+  if (message.size() > kMostStatusBytes) {
+    absl::StrAppend(&text, "... (", message.size(), " bytes in all)");
+  }
   if (!text.empty()) headers.push_back({"grpc-message", text, false});
   AppendFields(fields, &headers);
   if (head_sent) {
@@ -156,6 +167,12 @@ bool GrpcCall::ReadHead() {
   if (timeout->has_value()) {
     loop()->StartTimer(this, loop()->Now() + **timeout);
   }
+  if (messages_ == Messages::kMany) {
+    absl::StatusOr<BudgetUnits> units = environment().server->in_flight_bytes()->TakeFairly(
+        kRequestCost, 0, ShareUse::kAdmission);
+    if (!units.ok()) return refuse(units.status());
+    call_units_ = *std::move(units);
+  }
   OnBegin();
   return true;
 }
@@ -215,6 +232,9 @@ void GrpcCall::Receive(ReceivedMessageBytes received) {
   if (ended_) return;
   has_message_ = true;
   reading_pace_.End();
+  if (messages_ == Messages::kOne && received.bytes != nullptr) {
+    call_units_.Add(received.bytes->TakeUnits(kRequestCost));
+  }
   if (!received.refused.ok()) {
     return OnRefused(received.compressed ? nullptr : std::move(received.bytes), received.refused);
   }
@@ -308,6 +328,8 @@ void GrpcCall::OnTimer() {
 void GrpcCall::OnClosed(bool) {
   loop()->StopTimer(this);
   DropLargeMessage();
+  answer_units_.Return();
+  call_units_.Return();
   if (access_ != nullptr) EndAccess(GrpcCode::kCancelled);
   if (!std::exchange(ended_, true)) OnCancelled();
   OnStreamClosed();
@@ -387,7 +409,22 @@ void GrpcCall::SendHead() {
   stream()->SendHead(headers, /*end=*/false);
 }
 
-void GrpcCall::SendMessage(const OutMessage& message) {
+absl::Status GrpcCall::PayForAnswer(uint64_t bytes) {
+  const uint64_t waiting = std::min<uint64_t>(answer_bytes_, stream()->unsent()) + bytes;
+  const uint64_t due = waiting <= kFreeAnswerBytes ? 0 : waiting - kFreeAnswerBytes;
+  if (due <= answer_units_.amount()) {
+    if (due < answer_units_.amount()) answer_units_.Keep(due);
+  } else {
+    ASSIGN_OR_RETURN(BudgetUnits more, environment().server->in_flight_bytes()->TakeFairly(
+                                           due - answer_units_.amount(), answer_units_.amount(),
+                                           ShareUse::kAnswer));
+    answer_units_.Add(std::move(more));
+  }
+  answer_bytes_ = waiting;
+  return absl::OkStatus();
+}
+
+void GrpcCall::SendPaid(const OutMessage& message) {
   if (ended_) return;
   if (access_ != nullptr) access_->bytes_out += message.size();
   SendHead();
@@ -397,6 +434,7 @@ void GrpcCall::SendMessage(const OutMessage& message) {
 
 void GrpcCall::SendMessage(OutMessage&& message) {
   if (ended_) return;
+  if (const absl::Status paid = PayForAnswer(message.own_size()); !paid.ok()) return Fail(paid);
   if (access_ != nullptr) access_->bytes_out += message.size();
   SendHead();
   message.MoveTo(stream());

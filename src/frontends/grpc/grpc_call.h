@@ -134,9 +134,14 @@ class GrpcCall : public http2::StreamUser,
     answer_coding_ = ChooseMessageCoding(level, header("grpc-accept-encoding"));
   }
 
-  // Sends a message; nothing if the call has ended.
-  void SendMessage(const OutMessage& message);
+  // Sends a message; nothing if the call has ended. Its own bytes are paid for until they are on
+  // their way; without memory for them the call ends.
   void SendMessage(OutMessage&& message);
+  // The same for a message that somebody pays for until OnSent, or for which PayForAnswer has paid.
+  void SendPaid(const OutMessage& message);
+  // Pays for `bytes` of the next answer until they are on their way. UNAVAILABLE if there is no
+  // memory. The first few bytes are part of the call's fixed cost.
+  absl::Status PayForAnswer(uint64_t bytes);
   // Ends the call. `code` is that of `status`, unless the transport has another one.
   void SendStatus(const absl::Status& status) {
     SendStatus(GrpcCodeOfCore(status.code()), status.message());
@@ -189,6 +194,12 @@ class GrpcCall : public http2::StreamUser,
   bool message_was_compressed_ = false;
   const Messages messages_;
   bool has_message_ = false;  // one has arrived
+  // Pay for the objects of the call and its stream until that is closed: those of a call with one
+  // message from its beginning, of others from their head.
+  BudgetUnits call_units_;
+  // Of answers' own bytes the stream may still have so many, and these units pay for them.
+  uint64_t answer_bytes_ = 0;
+  BudgetUnits answer_units_;
   uint64_t received_ = 0;     // bytes
   transport::Pace reading_pace_;
   http2::WindowPace writing_pace_;

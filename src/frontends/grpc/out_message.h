@@ -33,6 +33,8 @@ class OutMessage {
   uint64_t size() const {
     return size_ < MessagePrefix::kBytes ? 0 : size_ - MessagePrefix::kBytes;
   }
+  // Bytes that are the message's own: all but those that lie in a response's outputs.
+  uint64_t own_size() const { return own_.size(); }
   // The message in one piece, without its prefix.
   std::string Text() const;
   // Compresses the message if that makes it smaller. Errors of CompressMessage.

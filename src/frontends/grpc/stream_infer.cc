@@ -75,8 +75,11 @@ void StreamInfer::Perform(StreamFlow::Action action) {
   ResponseCredit::Woken credited = std::move(action.credited);
   while (action.kind == StreamFlow::Action::Kind::kWrite) {
     const bool ok = !ended();
-    SendMessage(*action.message);
-    if (ok && stream()->unsent() > kAheadBytes) {
+    // Unless the call pays for the message while it waits in the stream, the flow keeps what does.
+    const bool ahead = ok && stream()->unsent() + action.message->size() <= kAheadBytes &&
+                       PayForAnswer(action.message->own_size()).ok();
+    SendPaid(*action.message);
+    if (ok && !ahead) {
       writing_ = true;  // OnSent goes on
       break;
     }

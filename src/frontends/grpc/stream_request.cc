@@ -11,6 +11,7 @@
 #include "frontends/grpc/model_version.h"
 #include "frontends/grpc/proto_writer.h"
 #include "frontends/grpc/stream_infer.h"
+#include "infer/request_cost.h"
 
 namespace nereid {
 namespace {
@@ -20,12 +21,8 @@ constexpr size_t kReadForId = 65536;
 // What a response that waits for its client takes besides its bytes, about. Counts for decoupled
 // models, since a request has any number of them.
 constexpr uint64_t kMessageBytes = 512;
-
-size_t OwnBytes(absl::Span<const WirePiece> pieces) {
-  size_t bytes = 0;
-  for (const WirePiece& piece : pieces) bytes += piece.of_response ? 0 : piece.bytes.size();
-  return bytes;
-}
+// A response of which as much is not in its outputs is paid for by what its request costs.
+constexpr uint64_t kFreeBytes = 4096;
 
 }  // namespace
 
@@ -39,6 +36,7 @@ StreamRequest::~StreamRequest() {
 
 void StreamRequest::Begin(std::shared_ptr<StreamRequest> request,
                           std::shared_ptr<ReceivedBody> message, const absl::Status& refused) {
+  if (message != nullptr) request->cost_ = message->TakeUnits(kRequestCost);
   request->received_.Take(std::move(message));
   request->stream_->BeginRequest();
   request->begun_ = true;
@@ -88,7 +86,7 @@ absl::Status StreamRequest::TakeUnits() {
   ASSIGN_OR_RETURN(BudgetUnits slot,
                    server->in_flight_requests()->TakeFairly(1, open, ShareUse::kAdmission));
   set_slot(std::move(slot));
-  charged_ = received_.charged();
+  charged_ = received_.charged() + cost_.amount();
   stream_->held_bytes()->fetch_add(charged_, std::memory_order_relaxed);
   return absl::OkStatus();
 }
@@ -226,10 +224,12 @@ void StreamRequest::SendResponse(std::unique_ptr<InferResponse> response, bool i
       !compressed.ok()) {
     return SendError(compressed, is_final);
   }
-  if (response != nullptr) {  // it has been copied completely
+  const bool copied = response != nullptr;
+  const uint64_t cost = message->bytes.own_size() + (decoupled_ ? kMessageBytes : 0);
+  // Otherwise outputs are paid for, and the request's own cost pays for what little is beside them.
+  if (copied || cost > kFreeBytes) {
     absl::StatusOr<BudgetUnits> units = stream_->env().server->in_flight_bytes()->TakeFairly(
-        OwnBytes(*pieces) + (decoupled_ ? kMessageBytes : 0), stream_->waiting_bytes(),
-        ShareUse::kAnswer);
+        cost, stream_->waiting_bytes(), ShareUse::kAnswer);
     if (units.ok()) {
       message->units = *std::move(units);
     } else if (waiting_.credit != nullptr && waiting_.credit->full()) {
@@ -238,8 +238,11 @@ void StreamRequest::SendResponse(std::unique_ptr<InferResponse> response, bool i
       LOG_WARNING << About() << error.message();
       NoteFailure(traced_, error);
       return stream_->Fail(error);
-    } else {
+    } else if (copied) {
       message->response = std::move(response);
+    } else {
+      writer.Clear();
+      return SendError(units.status(), is_final);
     }
   }
   writer.Clear();

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/budget.h"
 #include "base/gate.h"
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/request_buffers.h"
@@ -69,6 +70,7 @@ class StreamRequest final : public Flight, public std::enable_shared_from_this<S
   const std::shared_ptr<StreamInfer> stream_;
   bool begun_ = false;    // exists for the stream
   Gate::Pass counted_;    // of the environment's gate of calls
+  BudgetUnits cost_;      // of the objects, until the last answer is written
   uint64_t charged_ = 0;  // for the message, as part of what the stream holds
   ReceivedMessage received_;
   RequestBuffers buffers_;

@@ -3,7 +3,8 @@
 // Each message lies in one piece of memory, reserved when its length is known. The byte budget pays
 // for it in steps as the bytes arrive, so that a client cannot take memory by announcing a message
 // that it does not send. The first step also pays for the request that the message will become
-// (infer/request_cost.h). Returning the bytes returns the units.
+// (infer/request_cost.h): its owner takes these units from the message. Returning the bytes returns
+// the others.
 //
 // The end of a message is on a 64-byte boundary: the last tensor of an inference request usually
 // ends there, and so its elements are aligned.
