@@ -19,8 +19,10 @@ std::string ReasonText(const std::string& reason) {
 
 }  // namespace
 
-ModelCatalogue::ModelCatalogue(Clock* clock, bool namespacing)
+ModelCatalogue::ModelCatalogue(Clock* clock, bool namespacing,
+                               std::function<void(const ModelId&)> on_released)
     : clock_(clock),
+      on_released_(std::move(on_released)),
       directory_(std::make_shared<const ModelDirectory>()),
       current_(std::make_shared<const ModelDirectory>()) {
   Update([&](ModelDirectory* directory) { directory->namespacing = namespacing; });
@@ -154,9 +156,9 @@ ModelCatalogue::Standing ModelCatalogue::Look() const {
   return {Running(), busy_, nullptr, changes_};
 }
 
-ModelCatalogue::Standing ModelCatalogue::LookAround(const ModelId& id) {
+std::optional<ModelCatalogue::Standing> ModelCatalogue::LookAround(const ModelId& id) const {
   MutexLock lock(&mu_);
-  AwaitNotBusy(id);
+  if (busy_.count(id) > 0) return std::nullopt;
   std::set<absl::string_view> members;
   for (const auto& [other, record] : records_) {
     for (const EnsembleMember& member : record.attempted->members) members.insert(member.name);
@@ -194,28 +196,36 @@ void ModelCatalogue::NoteRequested(const ModelId& id) {
 
 bool ModelCatalogue::NoteLoadEnd(const ModelId& id, bool ok, bool on_request, std::string error,
                                  Records* fresh, BusyMark* mark) noexcept {
-  MutexLock lock(&mu_);
-  const bool begun = !fresh->empty();
-  if (begun) {
-    const std::shared_ptr<const PreparedModel> attempted = fresh->begin()->second.attempted;
-    records_.merge(*fresh);
-    Record& record = records_.find(id)->second;
-    record.attempted = attempted;
-    if (ok) record.served = attempted;
-    record.wanted = true;
-    record.on_request |= on_request;
-    record.error = std::move(error);
-    record.changed = ++changes_;
+  ReleasedModel released;
+  {
+    MutexLock lock(&mu_);
+    const bool begun = !fresh->empty();
+    if (begun) {
+      const std::shared_ptr<const PreparedModel> attempted = fresh->begin()->second.attempted;
+      records_.merge(*fresh);
+      Record& record = records_.find(id)->second;
+      record.attempted = attempted;
+      if (ok) record.served = attempted;
+      record.wanted = true;
+      record.on_request |= on_request;
+      record.error = std::move(error);
+      record.changed = ++changes_;
+    }
+    if (again_.erase(id) > 0 && begun) return true;
+    released = ReleaseLocked(std::move(*mark));
   }
-  const bool again = again_.erase(id) > 0 && begun;
-  if (!again) ReleaseLocked(std::move(*mark));
-  return again;
+  Released(released);
+  return false;
 }
 
 void ModelCatalogue::NoteUnloadEnd(const ModelId& id, BusyMark mark) {
-  MutexLock lock(&mu_);
-  again_.erase(id);
-  ReleaseLocked(std::move(mark));
+  ReleasedModel released;
+  {
+    MutexLock lock(&mu_);
+    again_.erase(id);
+    released = ReleaseLocked(std::move(mark));
+  }
+  Released(released);
 }
 
 // ---- Claims
@@ -252,30 +262,26 @@ ModelCatalogue::Claim ModelCatalogue::ClaimBut(std::vector<PlannedAction> action
   return claim;
 }
 
-std::optional<ModelCatalogue::Claim> ModelCatalogue::ClaimLoad(const ModelId& id,
-                                                               std::vector<PlannedAction> actions,
-                                                               const FoundModels& read,
-                                                               uint64_t seen) {
+ModelCatalogue::ClaimResult ModelCatalogue::ClaimLoad(const ModelId& id,
+                                                      std::vector<PlannedAction> actions,
+                                                      const FoundModels& read, uint64_t seen) {
   MutexLock lock(&mu_);
   std::set<ModelId> others_work_on;
   for (const PlannedAction& action : actions) {
     const bool is_read = read.count(action.model) > 0;
     if (busy_.count(action.model) > 0) {
-      if (is_read) {
-        AwaitNotBusy(action.model);
-        return std::nullopt;
-      }
+      if (is_read) return {std::nullopt, action.model};
       others_work_on.insert(action.model);
       continue;
     }
     const auto known = records_.find(action.model);
-    if (is_read && known != records_.end() && known->second.changed > seen) return std::nullopt;
+    if (is_read && known != records_.end() && known->second.changed > seen) return {};
   }
   Claim claim = ClaimBut(std::move(actions), others_work_on, read);
   if (const auto known = records_.find(id); known != records_.end()) {
     known->second.on_request = true;
   }
-  return claim;
+  return {std::move(claim), std::nullopt};
 }
 
 std::vector<PlannedAction> ModelCatalogue::PlanUnload(const ModelId& id, bool with_members) const {
@@ -290,27 +296,15 @@ std::vector<PlannedAction> ModelCatalogue::PlanUnload(const ModelId& id, bool wi
   return PlanLoads(input);
 }
 
-bool ModelCatalogue::WaitedForOneOf(const std::vector<PlannedAction>& actions) {
-  for (const PlannedAction& action : actions) {
-    if (busy_.count(action.model) == 0) continue;
-    AwaitNotBusy(action.model);
-    return true;
-  }
-  return false;
-}
-
-std::optional<ModelCatalogue::Claim> ModelCatalogue::ClaimUnload(const ModelId& id,
-                                                                 bool with_members) {
+ModelCatalogue::ClaimResult ModelCatalogue::ClaimUnload(const ModelId& id, bool with_members) {
   MutexLock lock(&mu_);
-  std::vector<PlannedAction> actions;
-  do {
-    AwaitNotBusy(id);
-    if (records_.count(id) == 0) return std::nullopt;
-    actions = PlanUnload(id, with_members);
-    // Plans anew after a wait: an ensemble that is being loaded needs its members until its load
-    // has ended.
-  } while (WaitedForOneOf(actions));
-  return ClaimBut(std::move(actions), {}, {});
+  if (busy_.count(id) > 0) return {std::nullopt, id};
+  if (records_.count(id) == 0) return {};
+  std::vector<PlannedAction> actions = PlanUnload(id, with_members);
+  for (const PlannedAction& action : actions) {
+    if (busy_.count(action.model) > 0) return {std::nullopt, action.model};
+  }
+  return {ClaimBut(std::move(actions), {}, {}), std::nullopt};
 }
 
 ModelCatalogue::Claim ModelCatalogue::ClaimSync(std::vector<PlannedAction> actions,
@@ -343,20 +337,29 @@ ModelCatalogue::Claim ModelCatalogue::ClaimAgain(std::vector<PlannedAction> skip
 }
 
 void ModelCatalogue::Release(BusyMark mark) noexcept {
-  MutexLock lock(&mu_);
-  ReleaseLocked(std::move(mark));
+  ReleasedModel released;
+  {
+    MutexLock lock(&mu_);
+    released = ReleaseLocked(std::move(mark));
+  }
+  Released(released);
 }
 
-void ModelCatalogue::ReleaseLocked(BusyMark mark) noexcept {
-  if (std::exchange(mark.catalogue_, nullptr) == nullptr) return;
+ModelCatalogue::ReleasedModel ModelCatalogue::ReleaseLocked(BusyMark mark) noexcept {
+  if (std::exchange(mark.catalogue_, nullptr) == nullptr) return {};
   loading_.erase(*mark.place_);
-  busy_.erase(mark.place_);
-  // With the lock held: the waiting thread may destroy the catalogue.
+  ReleasedModel released = busy_.extract(mark.place_);
   changed_.NotifyAll();
+  return released;
 }
 
-void ModelCatalogue::AwaitNotBusy(const ModelId& id) {
-  while (busy_.count(id) > 0) changed_.Wait(&mu_);
+void ModelCatalogue::Released(const ReleasedModel& model) const noexcept {
+  if (!model.empty() && on_released_) on_released_(model.value());
+}
+
+bool ModelCatalogue::IsBusy(const ModelId& id) const {
+  MutexLock lock(&mu_);
+  return busy_.count(id) > 0;
 }
 
 bool ModelCatalogue::WaitNotBusy(const ModelId& id, TimePoint deadline) {

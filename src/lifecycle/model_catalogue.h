@@ -3,7 +3,7 @@
 //
 // A change publishes a new directory under the catalogue's mutex; readers take no lock
 // (model_directory.h). A thread that changes a model claims the model first: nobody else works on
-// it until the claim's mark is destroyed. Calls block only while others work on a model.
+// it until the claim's mark is destroyed. Who finds a model claimed is told so, and does not wait.
 #ifndef NEREID_LIFECYCLE_MODEL_CATALOGUE_H_
 #define NEREID_LIFECYCLE_MODEL_CATALOGUE_H_
 
@@ -76,6 +76,12 @@ class ModelCatalogue {
     std::vector<PlannedAction> skipped;  // others work on their models
   };
 
+  // What became of a claim.
+  struct ClaimResult {
+    std::optional<Claim> claim;
+    std::optional<ModelId> busy;  // no claim: others work on this model
+  };
+
   // The state of all models at one moment.
   struct Standing {
     std::map<ModelId, RunningModel> running;
@@ -86,8 +92,10 @@ class ModelCatalogue {
     uint64_t now = 0;  // counts changes: exceeds Record::changed of records unchanged since
   };
 
-  // `clock` outlives this.
-  ModelCatalogue(Clock* clock, bool namespacing);
+  // `clock` outlives this. `on_released` is called, without a lock, whenever nobody works on a
+  // model any more; it must not block or throw.
+  ModelCatalogue(Clock* clock, bool namespacing,
+                 std::function<void(const ModelId&)> on_released = nullptr);
 
   // ---- The directory.
   // The current directory. Valid until the calling thread next calls this function.
@@ -112,8 +120,8 @@ class ModelCatalogue {
   // The state of all models.
   Standing Look() const ABSL_LOCKS_EXCLUDED(mu_);
   // The state of what matters for a load of `id`, which is no ensemble: the model itself, ensembles
-  // and their members. Waits until nobody works on the model.
-  Standing LookAround(const ModelId& id) ABSL_LOCKS_EXCLUDED(mu_);
+  // and their members. None while others work on the model.
+  std::optional<Standing> LookAround(const ModelId& id) const ABSL_LOCKS_EXCLUDED(mu_);
   // The last attempt to load `id`. REQUIRES: there was one.
   std::shared_ptr<const PreparedModel> Attempted(const ModelId& id) const ABSL_LOCKS_EXCLUDED(mu_);
   // What the versions of `id` that serve are; null if none serves.
@@ -131,13 +139,14 @@ class ModelCatalogue {
   void NoteUnloadEnd(const ModelId& id, BusyMark mark) ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- Claims. A claim takes all its models at once; if it throws, it takes none.
-  // Claims the models of a load of `id`. `read`: models that the plan has looked at. None: one of
-  // these models has changed since `seen`, or others worked on one (then this has waited for them).
-  std::optional<Claim> ClaimLoad(const ModelId& id, std::vector<PlannedAction> actions,
-                                 const FoundModels& read, uint64_t seen) ABSL_LOCKS_EXCLUDED(mu_);
-  // Claims the models of an unload of `id`. Waits until nobody works on the model, or on an
-  // ensemble that uses it. None: the model was never loaded.
-  std::optional<Claim> ClaimUnload(const ModelId& id, bool with_members) ABSL_LOCKS_EXCLUDED(mu_);
+  // Claims the models of a load of `id`. `read`: models that the plan has looked at. No claim, and
+  // no busy model: one of these models has changed since `seen`.
+  ClaimResult ClaimLoad(const ModelId& id, std::vector<PlannedAction> actions,
+                        const FoundModels& read, uint64_t seen) ABSL_LOCKS_EXCLUDED(mu_);
+  // Claims the models of an unload of `id`. Busy may be the model, or an ensemble that uses it: one
+  // that is being loaded needs its members until its load has ended. No claim, and no busy model:
+  // the model was never loaded.
+  ClaimResult ClaimUnload(const ModelId& id, bool with_members) ABSL_LOCKS_EXCLUDED(mu_);
   // Claims the models of a poll that has looked at `read`. Models in `known_busy` were left out of
   // its plan. Models on which others have begun to work since are loaded again afterwards.
   Claim ClaimSync(std::vector<PlannedAction> actions, const FoundModels& read,
@@ -146,11 +155,15 @@ class ModelCatalogue {
   // afterwards.
   Claim ClaimAgain(std::vector<PlannedAction> skipped) ABSL_LOCKS_EXCLUDED(mu_);
 
+  bool IsBusy(const ModelId& id) const ABSL_LOCKS_EXCLUDED(mu_);
   // Waits until nobody works on `id`, or on any model; false if `deadline` comes first.
   bool WaitNotBusy(const ModelId& id, TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
   bool WaitNoneBusy(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
+  // A node of busy_: taking it out takes no memory. Empty: of no model.
+  using ReleasedModel = std::set<ModelId>::node_type;
+
   // As Update. Returns the old directory, which must not be destroyed under the mutex.
   [[nodiscard]] std::shared_ptr<const ModelDirectory> Publish(
       const std::function<void(ModelDirectory*)>& change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -160,12 +173,9 @@ class ModelCatalogue {
   bool Serves(const ModelId& id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::shared_ptr<const PreparedModel> InForce(const ModelId& id) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void AwaitNotBusy(const ModelId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Plans an unload. Also considers ensembles that are being loaded for the first time.
   std::vector<PlannedAction> PlanUnload(const ModelId& id, bool with_members) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Waits until nobody works on the first busy model of `actions`; false if none is busy.
-  bool WaitedForOneOf(const std::vector<PlannedAction>& actions) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Marks the models of `actions`, none of which is busy: all of them or, if it throws, none.
   // `read`: has at least the models that are loaded for the first time.
   std::vector<BusyMark> MarkBusy(const std::vector<PlannedAction>& actions, const FoundModels& read)
@@ -174,9 +184,13 @@ class ModelCatalogue {
   Claim ClaimBut(std::vector<PlannedAction> actions, const std::set<ModelId>& others,
                  const FoundModels& read) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Release(BusyMark mark) noexcept ABSL_LOCKS_EXCLUDED(mu_);
-  void ReleaseLocked(BusyMark mark) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns what Released needs.
+  [[nodiscard]] ReleasedModel ReleaseLocked(BusyMark mark) noexcept
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Released(const ReleasedModel& model) const noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
   Clock* const clock_;
+  const std::function<void(const ModelId&)> on_released_;  // null: nobody wants to know
   ReadMostly<ModelDirectory> directory_;
   mutable Mutex mu_;
   CondVar changed_;

@@ -8,7 +8,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -37,7 +36,7 @@ class ModelCatalogueTest : public ::testing::Test {
   }
 
   std::optional<ModelCatalogue::Claim> Claim(const ModelId& id) {
-    return catalogue_.ClaimLoad(id, {LoadOf(id)}, {{id, {}}}, catalogue_.Look().now);
+    return catalogue_.ClaimLoad(id, {LoadOf(id)}, {{id, {}}}, catalogue_.Look().now).claim;
   }
 
   // Does a load of `id`, which has `members`, from its claim to its end.
@@ -63,7 +62,8 @@ class ModelCatalogueTest : public ::testing::Test {
   TimePoint Now() { return clock_.Now(); }
 
   FakeClock clock_;
-  ModelCatalogue catalogue_{&clock_, false};
+  std::vector<ModelId> released_;
+  ModelCatalogue catalogue_{&clock_, false, [this](const ModelId& id) { released_.push_back(id); }};
 };
 
 TEST_F(ModelCatalogueTest, AClaimKeepsOthersAwayUntilItGoes) {
@@ -78,30 +78,51 @@ TEST_F(ModelCatalogueTest, AClaimKeepsOthersAwayUntilItGoes) {
   EXPECT_TRUE(catalogue_.WaitNoneBusy(Now()));
 }
 
-TEST_F(ModelCatalogueTest, WhoFindsAModelClaimedWaitsAndLooksAgain) {
+TEST_F(ModelCatalogueTest, WhoFindsAModelClaimedIsToldSoAndWhenItIsFree) {
   std::optional<ModelCatalogue::Claim> first = Claim(kA);
-  int attempts = 0;
-  std::thread second([&] {
-    do ++attempts;
-    while (!Claim(kA).has_value());
-  });
+  const auto load =
+      catalogue_.ClaimLoad(kA, {LoadOf(kA)}, {{kA, {}}}, catalogue_.Look().now);
+  EXPECT_FALSE(load.claim.has_value());
+  EXPECT_EQ(load.busy, kA);
+  EXPECT_EQ(catalogue_.ClaimUnload(kA, false).busy, kA);
+  EXPECT_FALSE(catalogue_.LookAround(kA).has_value());
+  EXPECT_TRUE(catalogue_.IsBusy(kA));
+  EXPECT_THAT(released_, IsEmpty());
   first.reset();
-  second.join();
-  EXPECT_LE(attempts, 2) << "it waits for the claim, and does not spin";
+  EXPECT_THAT(released_, ElementsAre(kA));
+  EXPECT_FALSE(catalogue_.IsBusy(kA));
   EXPECT_TRUE(Claim(kA).has_value());
+}
+
+TEST_F(ModelCatalogueTest, EveryEndOfAClaimFreesItsModel) {
+  Load(kA);
+  EXPECT_THAT(released_, ElementsAre(kA));
+  ModelCatalogue::ClaimResult unload = catalogue_.ClaimUnload(kA, false);
+  ASSERT_TRUE(unload.claim.has_value());
+  EXPECT_THAT(released_, ElementsAre(kA)) << "claimed again";
+  catalogue_.NoteUnloadEnd(kA, std::move(unload.claim->marks[0]));
+  EXPECT_THAT(released_, ElementsAre(kA, kA));
+}
+
+TEST_F(ModelCatalogueTest, AnUnloadIsToldOfAnEnsembleThatIsBeingLoaded) {
+  Load(kA);
+  std::optional<ModelCatalogue::Claim> ensemble =
+      catalogue_.ClaimLoad(kE, {LoadOf(kE)}, {{kE, {{}, {"a"}}}}, catalogue_.Look().now).claim;
+  ASSERT_TRUE(ensemble.has_value());
+  EXPECT_EQ(catalogue_.ClaimUnload(kA, false).busy, kE);
 }
 
 TEST_F(ModelCatalogueTest, AClaimFailsIfTheModelHasChangedSince) {
   const uint64_t before = catalogue_.Look().now;
   Load(kA);
-  EXPECT_FALSE(catalogue_.ClaimLoad(kA, {LoadOf(kA)}, {{kA, {}}}, before).has_value());
+  EXPECT_FALSE(catalogue_.ClaimLoad(kA, {LoadOf(kA)}, {{kA, {}}}, before).claim.has_value());
   EXPECT_TRUE(Claim(kA).has_value());
 }
 
 TEST_F(ModelCatalogueTest, ModelsThatThePlanHasNotReadAreSkippedWhileOthersWorkOnThem) {
   std::optional<ModelCatalogue::Claim> ensemble = Claim(kE);
   std::optional<ModelCatalogue::Claim> member =
-      catalogue_.ClaimLoad(kA, {LoadOf(kA), LoadOf(kE)}, {{kA, {}}}, catalogue_.Look().now);
+      catalogue_.ClaimLoad(kA, {LoadOf(kA), LoadOf(kE)}, {{kA, {}}}, catalogue_.Look().now).claim;
   ASSERT_TRUE(member.has_value());
   EXPECT_THAT(Names(member->actions), ElementsAre("a"));
   EXPECT_THAT(Names(member->skipped), ElementsAre("e"));
@@ -122,10 +143,11 @@ TEST_F(ModelCatalogueTest, OnlyWhatIsWantedIsCheckedAgain) {
 }
 
 TEST_F(ModelCatalogueTest, AnUnloadClaimsTheUsersOfTheModelToo) {
-  EXPECT_FALSE(catalogue_.ClaimUnload(kA, false).has_value()) << "it was never loaded";
+  const ModelCatalogue::ClaimResult unknown = catalogue_.ClaimUnload(kA, false);
+  EXPECT_FALSE(unknown.claim.has_value() || unknown.busy.has_value()) << "it was never loaded";
   Load(kA);
   Load(kE, {"a"});
-  const std::optional<ModelCatalogue::Claim> claim = catalogue_.ClaimUnload(kA, false);
+  const std::optional<ModelCatalogue::Claim> claim = catalogue_.ClaimUnload(kA, false).claim;
   ASSERT_TRUE(claim.has_value());
   EXPECT_THAT(Names(claim->actions), ElementsAre("e", "a"));
 }
@@ -142,17 +164,17 @@ TEST_F(ModelCatalogueTest, WhatAPollSkipsIsLoadedAgainUnlessItWasBusyBefore) {
 }
 
 TEST_F(ModelCatalogueTest, WhatIsInForceIsWhatServesOrWaitsForAMember) {
-  EXPECT_EQ(catalogue_.LookAround(kA).in_force, nullptr);
+  EXPECT_EQ(catalogue_.LookAround(kA)->in_force, nullptr);
   Load(kA, {}, true, "first");
-  EXPECT_EQ(catalogue_.LookAround(kA).in_force->config_override, "first");
+  EXPECT_EQ(catalogue_.LookAround(kA)->in_force->config_override, "first");
   Load(kA, {}, false, "second");
-  EXPECT_EQ(catalogue_.LookAround(kA).in_force->config_override, "first") << "the second failed";
+  EXPECT_EQ(catalogue_.LookAround(kA)->in_force->config_override, "first") << "the second failed";
   EXPECT_EQ(catalogue_.LastError(kA), "why");
   catalogue_.NoteRetired(kA, "", [](int64_t, const VersionEntry&) {});
-  EXPECT_EQ(catalogue_.LookAround(kA).in_force, nullptr) << "unloaded on purpose";
+  EXPECT_EQ(catalogue_.LookAround(kA)->in_force, nullptr) << "unloaded on purpose";
   Load(kE, {"a"}, true, "first");
   catalogue_.NoteRetired(kE, "its member has gone", [](int64_t, const VersionEntry&) {});
-  EXPECT_EQ(catalogue_.LookAround(kE).in_force->config_override, "first");
+  EXPECT_EQ(catalogue_.LookAround(kE)->in_force->config_override, "first");
 }
 
 TEST_F(ModelCatalogueTest, AChangeThatThrowsChangesNothing) {

@@ -110,7 +110,8 @@ TEST_F(ModelCloserTest, AModelThatOthersWorkOnIsLeftAlone) {
   (void)Serve(1);
   PlannedAction load;
   load.model = {"", "holds"};
-  std::optional<ModelCatalogue::Claim> claim = catalogue_.ClaimLoad({"", "holds"}, {load}, {}, 0);
+  std::optional<ModelCatalogue::Claim> claim =
+      catalogue_.ClaimLoad({"", "holds"}, {load}, {}, 0).claim;
   ASSERT_TRUE(claim.has_value());
   closer_.RetireAll(repository_.clock.Now());
   EXPECT_EQ(State(1), "READY ");

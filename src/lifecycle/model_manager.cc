@@ -19,7 +19,12 @@ namespace nereid {
 ModelManager::ModelManager(ModelManagerOptions options, LoadContext context)
     : options_(std::move(options)),
       agents_(options_.repoagent_directory),
-      catalogue_(context.clock, options_.namespacing),
+      catalogue_(context.clock, options_.namespacing,
+                 [this](const ModelId& id) { control_.OnReleased(id); }),
+      control_({[this](const ModelChange& change, Ended ended) {
+                  return Attempt(change, std::move(ended));
+                },
+                [this](const ModelId& id) { return catalogue_.IsBusy(id); }}),
       resolver_(&catalogue_),
       context_([&] {
         context.resolver = &resolver_;
@@ -34,13 +39,36 @@ ModelManager::ModelManager(ModelManagerOptions options, LoadContext context)
       loader_({options_.load_threads, options_.load_retries}, context_, &reader_, &catalogue_,
               &closer_) {}
 
-ModelManager::~ModelManager() = default;
+ModelManager::~ModelManager() { control_.Drain(); }
 
 // ---- One model, by name
 
-absl::Status ModelManager::Load(const std::string& name, const LoadOverride& override) {
+absl::Status ModelManager::Load(const std::string& name, LoadOverride override) {
+  return control_.Run({ModelChange::Kind::kLoad, name, std::move(override)});
+}
+
+absl::Status ModelManager::Unload(const std::string& name, bool with_members) {
+  const auto kind =
+      with_members ? ModelChange::Kind::kUnloadWithMembers : ModelChange::Kind::kUnload;
+  return control_.Run({kind, name, {}});
+}
+
+std::optional<ModelId> ModelManager::Attempt(const ModelChange& change, Ended ended) {
+  if (change.kind == ModelChange::Kind::kLoad) {
+    return AttemptLoad(change.model, change.override, std::move(ended));
+  }
+  return AttemptUnload(change.model, change.kind == ModelChange::Kind::kUnloadWithMembers,
+                       std::move(ended));
+}
+
+std::optional<ModelId> ModelManager::AttemptLoad(const std::string& name,
+                                                 const LoadOverride& override, Ended ended) {
+  const auto end = [&](absl::Status status) {
+    ended(std::move(status));
+    return std::nullopt;
+  };
   absl::Status status = LoadReader::CheckName(name);
-  if (!status.ok()) return status;
+  if (!status.ok()) return end(std::move(status));
   absl::StatusOr<std::pair<ModelId, std::string>> place = reader_.Locate(name);
   // A model whose files come with the request need not be in a repository.
   if (absl::IsInternal(place.status()) && !override.files.empty()) {
@@ -48,19 +76,29 @@ absl::Status ModelManager::Load(const std::string& name, const LoadOverride& ove
   }
   if (!place.ok()) {
     LOG_ERROR << "failed to load '" << name << "': " << place.status().message();
-    return place.status();
+    return end(place.status());
   }
+  const auto& [id, directory] = *place;
   while (true) {
-    const std::optional<absl::Status> ended = TryLoad(place->first, place->second, override);
-    if (ended.has_value()) return *ended;
+    PreparedModels prepared;
+    absl::StatusOr<ModelCatalogue::ClaimResult> result =
+        ClaimLoad(id, directory, override, &prepared);
+    if (!result.ok()) return end(result.status());
+    if (result->busy.has_value()) return std::move(result->busy);
+    if (!result->claim.has_value()) continue;  // something has changed meanwhile
+    CarryOut(id, *std::move(result->claim), std::move(prepared), std::move(ended));
+    return std::nullopt;
   }
 }
 
-std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::string& directory,
-                                                  const LoadOverride& override) {
+absl::StatusOr<ModelCatalogue::ClaimResult> ModelManager::ClaimLoad(const ModelId& id,
+                                                                    const std::string& directory,
+                                                                    const LoadOverride& override,
+                                                                    PreparedModels* prepared) {
   LoadWork work;
-  ModelCatalogue::Standing standing = catalogue_.LookAround(id);
-  work.input.running = std::move(standing.running);
+  std::optional<ModelCatalogue::Standing> standing = catalogue_.LookAround(id);
+  if (!standing.has_value()) return ModelCatalogue::ClaimResult{std::nullopt, id};
+  work.input.running = std::move(standing->running);
   absl::StatusOr<ModelFiles> files = reader_.Scan(id, directory);
   if (!files.ok()) return files.status();
   work.input.intents = {{LoadIntent::Kind::kLoad, id, !override.empty(), false}};
@@ -70,12 +108,12 @@ std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::
     work.input.found[id].members = record->second.members;
     if (record->second.members.empty() && PlanLoads(work.input).empty()) {
       catalogue_.NoteRequested(id);
-      return absl::OkStatus();
+      return ModelCatalogue::ClaimResult{ModelCatalogue::Claim(), std::nullopt};
     }
   }
   LoadOverride kept;
-  if (override.empty() && standing.in_force != nullptr && standing.in_force->files == *files) {
-    kept.config_json = standing.in_force->config_override;
+  if (override.empty() && standing->in_force != nullptr && standing->in_force->files == *files) {
+    kept.config_json = standing->in_force->config_override;
   }
   const auto model = reader_.Read(id, *std::move(files), override.empty() ? kept : override);
   work.prepared[id] = model;
@@ -84,63 +122,74 @@ std::optional<absl::Status> ModelManager::TryLoad(const ModelId& id, const std::
   reader_.ReadMembers(*model, &work);
   std::vector<PlannedAction> actions = PlanLoads(work.input);
   reader_.ReadRest(actions, &work.prepared);
-  std::optional<ModelCatalogue::Claim> claim =
-      catalogue_.ClaimLoad(id, std::move(actions), work.input.found, standing.now);
-  if (!claim.has_value()) return std::nullopt;
-  return CarryOut(id, *std::move(claim), std::move(work.prepared));
+  *prepared = std::move(work.prepared);
+  return catalogue_.ClaimLoad(id, std::move(actions), work.input.found, standing->now);
 }
 
-absl::Status ModelManager::CarryOut(const ModelId& id, ModelCatalogue::Claim claim,
-                                    PreparedModels prepared) {
-  std::vector<PlannedAction> skipped = std::move(claim.skipped);
-  const std::shared_ptr<PlanRun> run = Begin(std::move(claim), std::move(prepared));
-  run->Wait();
-  CheckAgain(std::move(skipped));
-  for (size_t i = 0; i < run->actions().size(); ++i) {
-    if (run->actions()[i].model == id) return run->result(i);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ModelManager::Unload(const std::string& name, bool with_members) {
+std::optional<ModelId> ModelManager::AttemptUnload(const std::string& name, bool with_members,
+                                                   Ended ended) {
   ModelId id{"", name};
   if (options_.namespacing) {
     const auto entry = Directory().FindEntry(name);
     if (!entry.ok()) {
       const bool unknown = absl::EndsWith(entry.status().message(), "is not found");
-      return unknown ? absl::OkStatus() : entry.status();
+      ended(unknown ? absl::OkStatus() : entry.status());
+      return std::nullopt;
     }
     id = (*entry)->id;
   }
-  std::optional<ModelCatalogue::Claim> claim = catalogue_.ClaimUnload(id, with_members);
-  if (!claim.has_value()) {
+  ModelCatalogue::ClaimResult result = catalogue_.ClaimUnload(id, with_members);
+  if (result.busy.has_value()) return std::move(result.busy);
+  if (!result.claim.has_value()) {
     LOG_ERROR << "Model to be unloaded has not been served: '" << name << "'";
-    return absl::OkStatus();
+    ended(absl::OkStatus());
+    return std::nullopt;
   }
-  return CarryOut(id, *std::move(claim), {});
+  CarryOut(id, *std::move(result.claim), {}, std::move(ended));
+  return std::nullopt;
 }
 
-void ModelManager::CheckAgain(std::vector<PlannedAction> skipped) {
+void ModelManager::CarryOut(const ModelId& id, ModelCatalogue::Claim claim,
+                            PreparedModels prepared, Ended ended) {
+  // Shared, because a function object must be copyable.
+  const auto skipped = std::make_shared<std::vector<PlannedAction>>(std::move(claim.skipped));
+  Begin(std::move(claim), std::move(prepared),
+        [this, id, skipped, ended = std::move(ended)](const PlanRun& run) {
+          absl::Status status;
+          for (size_t i = 0; i < run.actions().size(); ++i) {
+            if (run.actions()[i].model != id) continue;
+            status = run.result(i);
+            break;
+          }
+          CheckAgain(std::move(*skipped), [ended, status] { ended(status); });
+        });
+}
+
+void ModelManager::CheckAgain(std::vector<PlannedAction> skipped, std::function<void()> ended) {
   ModelCatalogue::Claim claim = catalogue_.ClaimAgain(std::move(skipped));
-  if (claim.actions.empty()) return;
+  if (claim.actions.empty()) return ended();
   PreparedModels prepared;
   reader_.ReadRest(claim.actions, &prepared);
-  Begin(std::move(claim), std::move(prepared))->Wait();
+  Begin(std::move(claim), std::move(prepared),
+        [ended = std::move(ended)](const PlanRun&) { ended(); });
 }
 
 // ---- Claimed actions
 
-std::shared_ptr<PlanRun> ModelManager::Begin(ModelCatalogue::Claim claim, PreparedModels prepared) {
+std::shared_ptr<PlanRun> ModelManager::Begin(ModelCatalogue::Claim claim, PreparedModels prepared,
+                                             PlanRun::Ended ended) {
   const auto progress = std::make_shared<LoadProgress>(
       context_.clock, std::count_if(claim.actions.begin(), claim.actions.end(), IsLoad));
   std::vector<PlannedAction> actions = claim.actions;
   // The thread that begins an action takes its mark.
-  return PlanRun::Begin(std::move(actions),
-                        [this, claim = std::move(claim), prepared = std::move(prepared), progress](
-                            size_t index, PlanRun::Ending ending) mutable {
-                          BeginAction(claim.actions[index], prepared,
-                                      std::move(claim.marks[index]), std::move(ending), progress);
-                        });
+  return PlanRun::Begin(
+      std::move(actions),
+      [this, claim = std::move(claim), prepared = std::move(prepared), progress](
+          size_t index, PlanRun::Ending ending) mutable {
+        BeginAction(claim.actions[index], prepared, std::move(claim.marks[index]),
+                    std::move(ending), progress);
+      },
+      std::move(ended));
 }
 
 void ModelManager::BeginAction(const PlannedAction& action, const PreparedModels& prepared,

@@ -3,14 +3,15 @@
 // Every change takes the same steps. LoadReader looks at the files and reads the configurations,
 // without a lock. The load planner decides what to do. ModelCatalogue claims all models concerned
 // at once. ModelLoader and ModelCloser then run each action as soon as the actions that it waits
-// for have ended. A caller that finds a model claimed waits, and starts again. Waiting callers hold
-// nothing, so a load that hangs holds up that model only.
+// for have ended. A request that finds a model claimed waits in ControlRequests, and starts again.
+// It holds nothing meanwhile, so a load that hangs holds up that model only.
 #ifndef NEREID_LIFECYCLE_MODEL_MANAGER_H_
 #define NEREID_LIFECYCLE_MODEL_MANAGER_H_
 
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "lifecycle/control_requests.h"
 #include "lifecycle/load_reader.h"
 #include "lifecycle/loaded_model.h"
 #include "lifecycle/member_resolver.h"
@@ -63,10 +65,12 @@ class ModelManager {
   // Loads one model and the members that it needs. The old versions serve until the new ones take
   // their place. Blocks. Does nothing if the model serves and nothing has changed. On an error the
   // versions that served before still serve.
-  absl::Status Load(const std::string& name, const LoadOverride& override = {});
+  absl::Status Load(const std::string& name, LoadOverride override = {});
   // Stops serving a model. Its requests in flight finish in the background. `with_members`: also
   // unloads the members that were loaded only for this model. OK if the model is unknown.
   absl::Status Unload(const std::string& name, bool with_members = false);
+  // Requests to do the same, of callers that do not block.
+  ControlRequests* control() { return &control_; }
   // Takes up the changes in the repositories whose files are at rest. `wait`: blocks until that is
   // done. Models that are being loaded are left for the next poll. One call at a time.
   absl::Status Poll(bool wait);
@@ -117,24 +121,34 @@ class ModelManager {
   std::vector<std::string> Unfinished() const;
 
  private:
-  // One attempt of Load. None: something has changed meanwhile, or others worked on a model (then
-  // this call has waited for them).
-  std::optional<absl::Status> TryLoad(const ModelId& id, const std::string& directory,
-                                      const LoadOverride& override);
-  // Carries out a claim for a load or an unload of `id`, and afterwards has the skipped models
-  // checked. Blocks.
-  absl::Status CarryOut(const ModelId& id, ModelCatalogue::Claim claim, PreparedModels prepared);
+  using Ended = ControlRequests::Ended;
+
+  // See ControlRequests::Options.
+  std::optional<ModelId> Attempt(const ModelChange& change, Ended ended);
+  std::optional<ModelId> AttemptLoad(const std::string& name, const LoadOverride& override,
+                                     Ended ended);
+  std::optional<ModelId> AttemptUnload(const std::string& name, bool with_members, Ended ended);
+  // Plans a load of `id` and claims its models; a claim without actions if nothing has changed.
+  absl::StatusOr<ModelCatalogue::ClaimResult> ClaimLoad(const ModelId& id,
+                                                        const std::string& directory,
+                                                        const LoadOverride& override,
+                                                        PreparedModels* prepared);
+  // Begins to carry out a claim for a load or an unload of `id`. Afterwards has the skipped models
+  // checked, and calls `ended`.
+  void CarryOut(const ModelId& id, ModelCatalogue::Claim claim, PreparedModels prepared,
+                Ended ended);
   // Begins to bring the models in line with the repositories. Returns the plan under way.
   std::shared_ptr<PlanRun> Sync(const RepositorySnapshot& snapshot);
-  // Begins the claimed actions.
-  std::shared_ptr<PlanRun> Begin(ModelCatalogue::Claim claim, PreparedModels prepared);
+  // Begins the claimed actions. See PlanRun::Begin.
+  std::shared_ptr<PlanRun> Begin(ModelCatalogue::Claim claim, PreparedModels prepared,
+                                 PlanRun::Ended ended = nullptr);
   void BeginAction(const PlannedAction& action, const PreparedModels& prepared,
                    ModelCatalogue::BusyMark mark, PlanRun::Ending ending,
                    const std::shared_ptr<LoadProgress>& progress);
   // Reloads the wanted ensembles among `skipped`, on which others worked while their members
-  // changed. Blocks, but not for ensembles on which others still work, because their load may hang:
-  // these follow afterwards. (An unload of a member does wait.)
-  void CheckAgain(std::vector<PlannedAction> skipped);
+  // changed, and calls `ended`. Does not wait for ensembles on which others still work, because
+  // their load may hang: these follow afterwards. (An unload of a member does wait.)
+  void CheckAgain(std::vector<PlannedAction> skipped, std::function<void()> ended);
   // Puts the content of the repositories that has come to rest into `scan`.
   absl::Status WaitForScan(const RepositoryLayout& layout, RepositorySnapshot* scan)
       ABSL_LOCKS_EXCLUDED(mu_);
@@ -142,6 +156,7 @@ class ModelManager {
   const ModelManagerOptions options_;
   RepositoryAgents agents_;
   ModelCatalogue catalogue_;
+  ControlRequests control_;  // is told of the ends of all loads, so it goes after the loader
   MemberResolver resolver_;
   const LoadContext context_;
   RepositoryList repositories_;

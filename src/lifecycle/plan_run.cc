@@ -25,17 +25,19 @@ void PlanRun::Ending::Tell(absl::Status status) noexcept {
   run->OnDone(index_, std::move(status));
 }
 
-PlanRun::PlanRun(std::vector<PlannedAction> actions, Start start)
+PlanRun::PlanRun(std::vector<PlannedAction> actions, Start start, Ended ended)
     : actions_(std::move(actions)),
       start_(std::make_shared<Start>(std::move(start))),
+      ended_(std::move(ended)),
       results_(actions_.size()),
       left_(actions_.size()) {
   ready_.reserve(actions_.size());
   for (const PlannedAction& action : actions_) waits_for_.push_back(action.after.size());
 }
 
-std::shared_ptr<PlanRun> PlanRun::Begin(std::vector<PlannedAction> actions, Start start) {
-  std::shared_ptr<PlanRun> run(new PlanRun(std::move(actions), std::move(start)));
+std::shared_ptr<PlanRun> PlanRun::Begin(std::vector<PlannedAction> actions, Start start,
+                                        Ended ended) {
+  std::shared_ptr<PlanRun> run(new PlanRun(std::move(actions), std::move(start), std::move(ended)));
   {
     MutexLock lock(&run->mu_);
     // The first action comes last, because actions are taken from the back.
@@ -44,6 +46,7 @@ std::shared_ptr<PlanRun> PlanRun::Begin(std::vector<PlannedAction> actions, Star
     }
   }
   run->StartReady();
+  if (run->actions_.empty()) run->TellEnded();
   return run;
 }
 
@@ -79,13 +82,28 @@ void PlanRun::OnDone(size_t index, absl::Status status) noexcept {
     }
     if (--left_ == 0) finished.swap(start_);
   }
+  if (finished != nullptr) return TellEnded();
   StartReady();
-  ended_.NotifyAll();
+}
+
+void PlanRun::TellEnded() noexcept {
+  Ended ended;
+  {
+    MutexLock lock(&mu_);
+    ended = std::exchange(ended_, nullptr);
+  }
+  all_ended_.NotifyAll();
+  if (!ended) return;
+  try {
+    ended(*this);
+  } catch (const std::exception& e) {
+    LOG_ERROR << "after a change of the models: " << e.what();
+  }
 }
 
 void PlanRun::Wait() {
   MutexLock lock(&mu_);
-  while (left_ > 0) ended_.Wait(&mu_);
+  while (left_ > 0) all_ended_.Wait(&mu_);
 }
 
 absl::Status PlanRun::result(size_t index) const {

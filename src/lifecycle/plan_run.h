@@ -36,27 +36,33 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
   };
   // Starts action `index` without waiting for its end. May throw.
   using Start = absl::AnyInvocable<void(size_t index, Ending ending)>;
+  using Ended = absl::AnyInvocable<void(const PlanRun& run)>;
 
   // Begins the plan. `start` is called by this thread and by threads on which actions end. Throws
-  // only before any action has begun.
-  static std::shared_ptr<PlanRun> Begin(std::vector<PlannedAction> actions, Start start);
+  // only before any action has begun. `ended`, unless null, is called once when all actions have
+  // ended, by the thread on which the last one ends. If it throws it is destroyed.
+  static std::shared_ptr<PlanRun> Begin(std::vector<PlannedAction> actions, Start start,
+                                        Ended ended = nullptr);
 
   // Blocks until all actions have ended.
   void Wait() ABSL_LOCKS_EXCLUDED(mu_);
   const std::vector<PlannedAction>& actions() const { return actions_; }
-  // How action `index` ended. REQUIRES: Wait has returned.
+  // How action `index` ended. REQUIRES: all actions have ended.
   absl::Status result(size_t index) const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  PlanRun(std::vector<PlannedAction> actions, Start start);
+  PlanRun(std::vector<PlannedAction> actions, Start start, Ended ended);
   // Starts the actions that are ready.
   void StartReady() noexcept ABSL_LOCKS_EXCLUDED(mu_);
   void OnDone(size_t index, absl::Status status) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  // All actions have ended.
+  void TellEnded() noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::vector<PlannedAction> actions_;
   mutable Mutex mu_;
-  CondVar ended_;
+  CondVar all_ended_;
   std::shared_ptr<Start> start_ ABSL_GUARDED_BY(mu_);  // null when all actions have ended
+  Ended ended_ ABSL_GUARDED_BY(mu_);                   // null once called
   // Actions that can start now. Has room for all actions from the start, so it never allocates.
   std::vector<size_t> ready_ ABSL_GUARDED_BY(mu_);
   std::vector<size_t> waits_for_ ABSL_GUARDED_BY(mu_);  // per action: how many it still waits for

@@ -23,8 +23,7 @@ namespace nereid {
 
 // Each member comes before the members that use it, and is destroyed after them.
 struct Server::Parts {
-  // Most requests at a time that load or unload models.
-  static constexpr size_t kControlRequests = 256;
+  static constexpr size_t kJobs = 16;
 
   explicit Parts(Budget* in_flight_bytes) : step_allocator(in_flight_bytes) {}
 
@@ -40,9 +39,8 @@ struct Server::Parts {
   std::unique_ptr<ModelManager> models;
   std::unique_ptr<RepositoryPoller> poller;  // null: no polling
   std::unique_ptr<TrafficRecorder> traffic;  // null: nothing is recorded to a file
-  // For requests that load and unload models, which may take minutes. Destroyed first: waits for
-  // the requests, which use all other members.
-  JobThreads control{"model control", kControlRequests};
+  // Of the frontends. Destroyed first: waits for the jobs, which use all other members.
+  JobThreads jobs{"server job", kJobs};
 };
 
 }  // namespace nereid

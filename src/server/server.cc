@@ -317,6 +317,7 @@ absl::Status Server::EndModels(bool idle, bool polls_ended, TimePoint deadline) 
   const TimePoint unload_deadline =
       std::max(deadline, clock_->Now() + (idle ? kUnloadGrace : kOthersGrace));
   if (parts_->traffic != nullptr) parts_->traffic->Poll();  // knows models that have come just now
+  models_->control()->Close(NotReady());
   models_->UnloadAll(unload_deadline);
   const bool unloaded = models_->WaitUnloaded(unload_deadline) && idle;
   hangs_.store(!unloaded || !polls_ended);

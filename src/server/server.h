@@ -21,6 +21,7 @@
 #include "base/export.h"
 #include "infer/infer_request.h"
 #include "infer/model_pass.h"
+#include "lifecycle/control_client.h"
 #include "observe/metrics/gauges.h"
 #include "repository/load_override.h"
 #include "server/options.h"
@@ -144,11 +145,18 @@ class NEREID_API Server {
   // Closes admission and returns; requests in flight finish in the background. `with_members`: also
   // unloads the members that were loaded only for this ensemble.
   absl::Status UnloadModel(absl::string_view name, bool with_members = false);
-  // Runs LoadModel or UnloadModel on a separate thread. Passes the result to `done`, on that thread
-  // or on the calling one. Never blocks. UNAVAILABLE if too many such calls are under way.
+  // As LoadModel and UnloadModel, but never block. The result is passed to `done`, on the calling
+  // thread or another one, which must not block there. Requests for one model are carried out in
+  // the order of these calls; equal ones that wait share a result. UNAVAILABLE if too many wait.
+  // `client`: null for one that stays; CANCELLED if it leaves before anything has begun.
   using ControlDone = absl::AnyInvocable<void(absl::Status)>;
-  void LoadModelAsync(std::string name, std::vector<LoadParameter> parameters, ControlDone done);
-  void UnloadModelAsync(std::string name, bool with_members, ControlDone done);
+  void LoadModelAsync(std::string name, const std::vector<LoadParameter>& parameters,
+                      std::shared_ptr<ControlClient> client, ControlDone done);
+  void UnloadModelAsync(std::string name, bool with_members, std::shared_ptr<ControlClient> client,
+                        ControlDone done);
+  // Runs `job`, which may take minutes, on a thread of its own. False, and the job stays with the
+  // caller, if there are too many such jobs or no thread. The end of the server waits for the job.
+  [[nodiscard]] bool RunBeside(std::function<void()>* job);
   // Adds or removes a repository. UNIMPLEMENTED unless kExplicit. `names`: models whose name
   // differs from their directory's.
   absl::Status RegisterRepository(absl::string_view path,
@@ -176,8 +184,6 @@ class NEREID_API Server {
   absl::Status Start();
   // Loads the response cache, if one is configured.
   absl::Status LoadCache();
-  // Runs `change` on a separate thread and passes its result to `done`.
-  void RunControl(std::function<absl::Status()> change, ControlDone done);
   // Applies the options that concern all instances.
   absl::Status SetUpInstances(LoadContext* context);
   void StartPolling();

@@ -7,8 +7,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/background_thread.h"
-#include "base/caught.h"
 #include "base/status_macros.h"
 #include "lifecycle/model_manager.h"
 #include "server/parts.h"
@@ -17,26 +15,9 @@
 namespace nereid {
 namespace {
 
-absl::Status Refused(bool too_many, size_t limit) {
-  if (!too_many) return absl::UnavailableError("no thread for a model control request");
-  return absl::UnavailableError(
-      absl::StrCat("more than ", limit, " model control requests at a time"));
-}
-
-absl::Status Attempt(const std::function<absl::Status()>& change) noexcept try {
-  return change();
-} catch (...) {
-  return CaughtStatus();
-}
-
-}  // namespace
-
-absl::Status Server::LoadModel(absl::string_view name,
-                               const std::vector<LoadParameter>& parameters) {
-  RETURN_IF_ERROR(CheckReadyForControl());
-  ASSIGN_OR_RETURN(const LoadOverride override, ReadLoadParameters(parameters));
-  const absl::Status loaded = models_->Load(std::string(name), override);
-  if (loaded.ok() || loaded.code() == absl::StatusCode::kInternal) return loaded;
+// The form in which clients expect the end of a load.
+absl::Status LoadResult(absl::string_view name, const absl::Status& loaded, bool begun) {
+  if (loaded.ok() || loaded.code() == absl::StatusCode::kInternal || !begun) return loaded;
   const bool bad_name = absl::StripAsciiWhitespace(name).empty() ||
                         absl::StartsWith(loaded.message(), "invalid model name");
   if (bad_name) return loaded;
@@ -44,34 +25,50 @@ absl::Status Server::LoadModel(absl::string_view name,
       absl::StrCat("load failed for model '", name, "': ", loaded.message(), "\n"));
 }
 
+ModelChange UnloadOf(std::string name, bool with_members) {
+  return {with_members ? ModelChange::Kind::kUnloadWithMembers : ModelChange::Kind::kUnload,
+          std::move(name),
+          {}};
+}
+
+}  // namespace
+
+absl::Status Server::LoadModel(absl::string_view name,
+                               const std::vector<LoadParameter>& parameters) {
+  RETURN_IF_ERROR(CheckReadyForControl());
+  ASSIGN_OR_RETURN(LoadOverride override, ReadLoadParameters(parameters));
+  bool begun = false;
+  const absl::Status loaded = models_->control()->Run(
+      {ModelChange::Kind::kLoad, std::string(name), std::move(override)}, &begun);
+  return LoadResult(name, loaded, begun);
+}
+
 absl::Status Server::UnloadModel(absl::string_view name, bool with_members) {
   RETURN_IF_ERROR(CheckReadyForControl());
-  return models_->Unload(std::string(name), with_members);
+  return models_->control()->Run(UnloadOf(std::string(name), with_members));
 }
 
-void Server::RunControl(std::function<absl::Status()> change, ControlDone done) {
-  // Shared with the job, because a refusal is told here.
-  const auto tell = std::make_shared<ControlDone>(std::move(done));
-  std::function<void()> job = [change = std::move(change), tell] {
-    BecomeBackgroundThread();
-    (*tell)(Attempt(change));
-  };
-  bool too_many = false;
-  if (!parts_->control.TryRun(&job, &too_many)) (*tell)(Refused(too_many, Parts::kControlRequests));
+void Server::LoadModelAsync(std::string name, const std::vector<LoadParameter>& parameters,
+                            std::shared_ptr<ControlClient> client, ControlDone done) {
+  if (absl::Status ready = CheckReadyForControl(); !ready.ok()) return done(std::move(ready));
+  absl::StatusOr<LoadOverride> override = ReadLoadParameters(parameters);
+  if (!override.ok()) return done(override.status());
+  models_->control()->Submit(
+      {ModelChange::Kind::kLoad, name, *std::move(override)}, std::move(client),
+      [name, done = std::move(done)](const absl::Status& status, bool begun) mutable {
+        done(LoadResult(name, status, begun));
+      });
 }
 
-void Server::LoadModelAsync(std::string name, std::vector<LoadParameter> parameters,
-                            ControlDone done) {
-  RunControl([this, name = std::move(name),
-              parameters = std::move(parameters)] { return LoadModel(name, parameters); },
-             std::move(done));
+void Server::UnloadModelAsync(std::string name, bool with_members,
+                              std::shared_ptr<ControlClient> client, ControlDone done) {
+  if (absl::Status ready = CheckReadyForControl(); !ready.ok()) return done(std::move(ready));
+  models_->control()->Submit(
+      UnloadOf(std::move(name), with_members), std::move(client),
+      [done = std::move(done)](const absl::Status& status, bool) mutable { done(status); });
 }
 
-void Server::UnloadModelAsync(std::string name, bool with_members, ControlDone done) {
-  RunControl(
-      [this, name = std::move(name), with_members] { return UnloadModel(name, with_members); },
-      std::move(done));
-}
+bool Server::RunBeside(std::function<void()>* job) { return parts_->jobs.TryRun(job); }
 
 absl::Status Server::RegisterRepository(absl::string_view path,
                                         const std::map<std::string, std::string>& names) {

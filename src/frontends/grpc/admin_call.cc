@@ -13,6 +13,7 @@ void AdminCall::OnMessage(std::shared_ptr<ReceivedBody> message) {
   }
   const auto self = std::static_pointer_cast<AdminCall>(shared_from_this());
   if (method_->at_once) return Run(std::move(message));
+  client_ = std::make_shared<ControlClient>();
   const auto run = [self, message = std::move(message)]() mutable {
     self->Run(std::move(message));
   };
@@ -31,7 +32,7 @@ void AdminCall::Run(std::shared_ptr<ReceivedBody> message) {
   tree_ = *std::move(tree);
   message.reset();  // what it says is in `request` now
   const auto self = std::static_pointer_cast<AdminCall>(shared_from_this());
-  method_->run(request.get(), [self](absl::Status status, std::string response) {
+  method_->run(request.get(), client_, [self](absl::Status status, std::string response) {
     self->Answer(std::move(status), std::move(response));
   });
 }

@@ -27,6 +27,9 @@ class AdminCall final : public GrpcCall {
  private:
   void OnMessage(std::shared_ptr<ReceivedBody> message) override;
   void OnHalfClose() override;
+  void OnCancelled() override {
+    if (client_ != nullptr) client_->Leave();
+  }
 
   // Any thread that may take its time, unless the method answers at once.
   void Run(std::shared_ptr<ReceivedBody> message);
@@ -35,6 +38,7 @@ class AdminCall final : public GrpcCall {
 
   const AdminService::Method* const method_;
   bool begun_ = false;
+  std::shared_ptr<ControlClient> client_;  // null: the method answers at once, or has not begun
   // Written once, before the call is handed to the loop.
   BudgetUnits tree_;  // pay for the request, until it is answered
   absl::Status status_;

@@ -125,19 +125,19 @@ absl::StatusOr<LoadParameter> ToLoadParameter(const std::string& name,
 }
 
 absl::Status LoadModel(Server* server, inference::RepositoryModelLoadRequest* request,
-                       Server::ControlDone done) {
+                       std::shared_ptr<ControlClient> client, Server::ControlDone done) {
   RETURN_IF_ERROR(CheckNoRepository(request->repository_name()));
   std::vector<LoadParameter> parameters;
   for (auto& [name, value] : *request->mutable_parameters()) {
     ASSIGN_OR_RETURN(LoadParameter parameter, ToLoadParameter(name, &value));
     parameters.push_back(std::move(parameter));
   }
-  server->LoadModelAsync(request->model_name(), std::move(parameters), std::move(done));
+  server->LoadModelAsync(request->model_name(), parameters, std::move(client), std::move(done));
   return absl::OkStatus();
 }
 
 absl::Status UnloadModel(Server* server, inference::RepositoryModelUnloadRequest* request,
-                         Server::ControlDone done) {
+                         std::shared_ptr<ControlClient> client, Server::ControlDone done) {
   RETURN_IF_ERROR(CheckNoRepository(request->repository_name()));
   for (const auto& [name, value] : request->parameters()) {
     RETURN_IF_ERROR(CheckKnown("unload parameter", name, {"unload_dependents"}));
@@ -151,7 +151,8 @@ absl::Status UnloadModel(Server* server, inference::RepositoryModelUnloadRequest
     }
     with_members = it->second.bool_param();
   }
-  server->UnloadModelAsync(request->model_name(), with_members, std::move(done));
+  server->UnloadModelAsync(request->model_name(), with_members, std::move(client),
+                           std::move(done));
   return absl::OkStatus();
 }
 
@@ -246,7 +247,8 @@ template <typename Object, typename Request, typename Response>
 AdminService::Method Bind(Object object,
                           absl::Status (*method)(Object, const Request&, Response*)) {
   return {&Request::default_instance(),
-          [object, method](google::protobuf::Message* request, const AdminService::Reply& reply) {
+          [object, method](google::protobuf::Message* request, std::shared_ptr<ControlClient>,
+                           const AdminService::Reply& reply) {
             Response response;
             absl::Status status = method(object, static_cast<const Request&>(*request), &response);
             MakeUtf8(&response);
@@ -257,12 +259,16 @@ AdminService::Method Bind(Object object,
 // The same for a method whose result comes later and whose response is an empty message. An error
 // that it returns is the result.
 template <typename Request>
-AdminService::Method BindControl(Server* server, absl::Status (*method)(Server*, Request*,
-                                                                        Server::ControlDone)) {
+AdminService::Method BindControl(Server* server,
+                                 absl::Status (*method)(Server*, Request*,
+                                                        std::shared_ptr<ControlClient>,
+                                                        Server::ControlDone)) {
   return {&Request::default_instance(),
-          [server, method](google::protobuf::Message* request, const AdminService::Reply& reply) {
+          [server, method](google::protobuf::Message* request,
+                           std::shared_ptr<ControlClient> client,
+                           const AdminService::Reply& reply) {
             absl::Status begun =
-                method(server, static_cast<Request*>(request),
+                method(server, static_cast<Request*>(request), std::move(client),
                        [reply](absl::Status status) { reply(std::move(status), ""); });
             if (!begun.ok()) reply(std::move(begun), "");
           }};

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "frontends/shared_memory/shared_memory_registry.h"
@@ -35,8 +36,11 @@ class AdminService {
     // An empty message of the type that `run` takes.
     const google::protobuf::Message* request;
     // Answers one request, now or later. `request` is valid only during the call, which may take
-    // from it what it needs.
-    std::function<void(google::protobuf::Message* request, Reply reply)> run;
+    // from it what it needs. `client`: for methods that load or unload models; null for one that
+    // stays.
+    std::function<void(google::protobuf::Message* request, std::shared_ptr<ControlClient> client,
+                       Reply reply)>
+        run;
     // True if `run` answers at once and does little enough work for an I/O thread.
     bool at_once = false;
     // True if messages carry files.

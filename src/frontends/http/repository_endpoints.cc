@@ -20,7 +20,13 @@ HttpResponse RepositoryIndexResponse(const HttpEndpoints& endpoints, const HttpC
   return index.ok() ? JsonResponse(ToJson(*index)) : StatusResponse(index.status());
 }
 
-void LoadModel(const HttpEndpoints& endpoints, const HttpCall& call, Server::ControlDone done) {
+using Client = std::shared_ptr<ControlClient>;
+
+// What the access log says of a client that has left, as nginx does.
+constexpr int kClientLeft = 499;
+
+void LoadModel(const HttpEndpoints& endpoints, const HttpCall& call, Client client,
+               Server::ControlDone done) {
   absl::StatusOr<std::vector<LoadParameter>> parameters =
       ReadLoadRequest(call.request->body_text(), endpoints.BudgetOf(*call.request));
   if (!parameters.ok()) return done(parameters.status());
@@ -33,31 +39,44 @@ void LoadModel(const HttpEndpoints& endpoints, const HttpCall& call, Server::Con
     units.Return();
     done(std::move(status));
   };
-  endpoints.server->LoadModelAsync(call.names.model.Decoded(), *std::move(parameters),
+  endpoints.server->LoadModelAsync(call.names.model.Decoded(), *parameters,
+                                   std::move(client),
                                    std::move(done));
 }
 
-void UnloadModel(const HttpEndpoints& endpoints, const HttpCall& call, Server::ControlDone done) {
+void UnloadModel(const HttpEndpoints& endpoints, const HttpCall& call, Client client,
+                 Server::ControlDone done) {
   const absl::StatusOr<bool> with_members =
       ReadUnloadRequest(call.request->body_text(), endpoints.BudgetOf(*call.request));
   if (!with_members.ok()) return done(with_members.status());
-  endpoints.server->UnloadModelAsync(call.names.model.Decoded(), *with_members, std::move(done));
+  endpoints.server->UnloadModelAsync(call.names.model.Decoded(), *with_members, std::move(client),
+                                     std::move(done));
 }
 
-// The body is read on an administration thread; `start` does the rest on a separate thread, on
-// which `done` answers.
-template <void (*start)(const HttpEndpoints& endpoints, const HttpCall& call,
+HttpResponse ControlResponse(const absl::Status& status) {
+  if (status.ok()) return HttpResponse();
+  HttpResponse response = StatusResponse(status);
+  if (status.code() == absl::StatusCode::kCancelled) response.status = kClientLeft;
+  return response;
+}
+
+// The body is read on an administration thread. `start` has the change carried out on other
+// threads, one of which calls `done`.
+template <void (*start)(const HttpEndpoints& endpoints, const HttpCall& call, Client client,
                         Server::ControlDone done)>
 void ControlModel(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
+  const auto client = std::make_shared<ControlClient>();
+  responder.SetOnCancel([client] { client->Leave(); });
   AnswerOffLoop(endpoints->admin, std::move(responder),
-                [endpoints, call = std::move(call)](HttpResponder later) {
+                [endpoints, client, call = std::move(call)](HttpResponder later) {
                   if (!call.names.repository.empty()) {
                     return later.Complete(StatusResponse(absl::UnimplementedError(
                         "'repository_name' specification is not supported")));
                   }
-                  start(*endpoints, call, [answer = std::move(later)](absl::Status status) mutable {
-                    answer.Complete(status.ok() ? HttpResponse() : StatusResponse(status));
-                  });
+                  start(*endpoints, call, client,
+                        [answer = std::move(later)](const absl::Status& status) mutable {
+                          answer.Complete(ControlResponse(status));
+                        });
                 });
 }
 

@@ -5,6 +5,7 @@
 #include <absl/strings/strip.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -56,6 +57,12 @@ std::string TargetOf(const HttpRequest& request, const SagemakerLoad& load) {
 
 std::string LoadBodyError(std::optional<uint64_t>, uint64_t limit) {
   return absl::StrCat("the request to load a model is too long: it may have ", limit, " bytes");
+}
+
+std::shared_ptr<ControlClient> ClientOf(HttpResponder* responder) {
+  auto client = std::make_shared<ControlClient>();
+  responder->SetOnCancel([client] { client->Leave(); });
+  return client;
 }
 
 bool IsGet(HttpMethod method) { return method == HttpMethod::kGet || method == HttpMethod::kHead; }
@@ -140,11 +147,12 @@ void SagemakerFrontend::HandleModels(absl::string_view rest_of_path,
     return responder.Complete(*std::move(refusal));
   }
   if (all && !IsGet(method)) return LoadModel(std::move(request), std::move(responder));
+  const std::shared_ptr<ControlClient> client = ClientOf(&responder);
   AnswerOffLoop(admin_, std::move(responder),
-                [models = models_, all, method, name](HttpResponder later) {
+                [models = models_, all, method, name, client](HttpResponder later) {
                   if (all) return later.Complete(models->List());
                   if (IsGet(method)) return later.Complete(models->Get(name));
-                  models->Unload(name, std::move(later));
+                  models->Unload(name, client, std::move(later));
                 });
 }
 
@@ -164,13 +172,14 @@ void SagemakerFrontend::InvokeModel(const std::string& name, std::unique_ptr<Htt
 }
 
 void SagemakerFrontend::LoadModel(std::unique_ptr<HttpRequest> request, HttpResponder responder) {
+  const std::shared_ptr<ControlClient> client = ClientOf(&responder);
   AnswerOffLoop(admin_, std::move(responder),
-                [models = models_, request = std::move(request)](HttpResponder later) {
+                [models = models_, client, request = std::move(request)](HttpResponder later) {
                   // A body of this length costs little (parse_cost.h).
                   const auto load = ReadSagemakerLoad(request->body_text(),
                                                       ParseBudget::UpTo(kMostLoadBytes));
                   if (!load.ok()) return later.Complete(StatusResponse(load.status()));
-                  models->Load(*load, TargetOf(*request, *load), std::move(later));
+                  models->Load(*load, TargetOf(*request, *load), client, std::move(later));
                 });
 }
 

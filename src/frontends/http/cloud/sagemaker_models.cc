@@ -7,6 +7,8 @@
 #include <limits.h>
 
 #include <chrono>
+#include <functional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -101,7 +103,7 @@ std::optional<std::string> SagemakerModels::FindTarget(const std::string& name) 
 }
 
 void SagemakerModels::Load(const SagemakerLoad& load, const std::string& target,
-                           HttpResponder responder) {
+                           std::shared_ptr<ControlClient> client, HttpResponder responder) {
   absl::Status named = CheckOutsideName("model name", load.name, kMostNameBytesOfPlatform);
   if (named.ok()) named = CheckOutsideName("url", load.url, PATH_MAX);
   if (!named.ok()) return responder.Complete(Refusal(named));
@@ -109,7 +111,7 @@ void SagemakerModels::Load(const SagemakerLoad& load, const std::string& target,
   const absl::Status registered = Register(load, target);
   if (!registered.ok()) return responder.Complete(EndLoad(load.name, registered));
   LOG_INFO << "loading model '" << target << "' for SageMaker";
-  server_->LoadModelAsync(target, {},
+  server_->LoadModelAsync(target, {}, std::move(client),
                           [self = shared_from_this(), answer = std::move(responder),
                            name = load.name](const absl::Status& status) mutable {
                             answer.Complete(self->EndLoad(name, status));
@@ -163,7 +165,8 @@ HttpResponse SagemakerModels::EndLoad(const std::string& name, const absl::Statu
   return Refusal(loaded);
 }
 
-void SagemakerModels::Unload(const std::string& name, HttpResponder responder) {
+void SagemakerModels::Unload(const std::string& name, std::shared_ptr<ControlClient> client,
+                             HttpResponder responder) {
   std::string target;
   {
     MutexLock lock(&mu_);
@@ -176,12 +179,14 @@ void SagemakerModels::Unload(const std::string& name, HttpResponder responder) {
   }
   if (target.empty()) return responder.Complete(NoSuchModel());
   LOG_INFO << "unloading model '" << target << "' for SageMaker";
-  server_->UnloadModelAsync(target, /*with_members=*/true,
-                            [self = shared_from_this(), answer = std::move(responder), name,
-                             target](const absl::Status& status) mutable {
-                              if (status.ok()) self->AwaitUnloaded(target);
-                              answer.Complete(self->EndUnload(name, status));
-                            });
+  server_->UnloadModelAsync(
+      target, /*with_members=*/true, std::move(client),
+      [self = shared_from_this(), answer = std::move(responder), name,
+       target](const absl::Status& status) mutable {
+        if (!status.ok()) return answer.Complete(self->EndUnload(name, status));
+        const TimePoint deadline = self->server_->clock()->Now() + kLongestUnload;
+        self->AnswerWhenGone({name, target, deadline, std::move(answer)});
+      });
 }
 
 HttpResponse SagemakerModels::EndUnload(const std::string& name, const absl::Status& unloaded) {
@@ -201,28 +206,73 @@ HttpResponse SagemakerModels::EndUnload(const std::string& name, const absl::Sta
   return unregistered.ok() ? HttpResponse() : Refusal(unregistered);
 }
 
-void SagemakerModels::AwaitUnloaded(const std::string& target) {
+void SagemakerModels::AnswerWhenGone(Unloading unloading) {
+  std::list<Unloading> one;
+  one.push_back(std::move(unloading));
+  {
+    MutexLock lock(&mu_);
+    unloading_.splice(unloading_.end(), one);
+    if (std::exchange(watched_, true)) return;
+  }
+  std::function<void()> job = [self = shared_from_this()] { self->Watch(); };
+  if (server_->RunBeside(&job)) return;
+  LOG_ERROR << "no thread to wait for the end of models that are unloaded for SageMaker: their "
+               "requests may not have ended yet";
+  std::list<Unloading> all;
+  {
+    MutexLock lock(&mu_);
+    all.swap(unloading_);
+    watched_ = false;
+  }
+  for (Unloading& each : all) Answer(&each);
+}
+
+void SagemakerModels::Watch() {
   Clock* const clock = server_->clock();
-  const TimePoint deadline = clock->Now() + kLongestUnload;
-  while (IsUnloading(target)) {
-    if (clock->Now() > deadline) {
-      LOG_ERROR << "model '" << target << "' still has requests " << kLongestUnload.count()
-                << " s after it was unloaded";
+  while (true) {
+    std::list<Unloading> unloading;
+    {
+      MutexLock lock(&mu_);
+      unloading.swap(unloading_);
+    }
+    for (Unloading& gone : TakeGone(&unloading)) Answer(&gone);
+    MutexLock lock(&mu_);
+    unloading_.splice(unloading_.end(), unloading);
+    if (unloading_.empty()) {
+      watched_ = false;
       return;
     }
     const TimePoint next = clock->Now() + kUnloadPause;
-    MutexLock lock(&pause_mu_);
-    while (clock->Now() < next) clock->Wait(&pause_, &pause_mu_, next);
+    while (clock->Now() < next) clock->Wait(&pause_, &mu_, next);
   }
 }
 
-bool SagemakerModels::IsUnloading(const std::string& target) const {
-  const absl::StatusOr<std::vector<IndexEntry>> index = server_->RepositoryIndex(false);
-  if (!index.ok()) return false;  // the server is stopping
-  for (const IndexEntry& entry : *index) {
-    if (entry.name == target && entry.state == "UNLOADING") return true;
+std::list<SagemakerModels::Unloading> SagemakerModels::TakeGone(
+    std::list<Unloading>* unloading) const {
+  std::set<std::string> present;
+  // No index: the server is stopping.
+  if (const absl::StatusOr<std::vector<IndexEntry>> index = server_->RepositoryIndex(false);
+      index.ok()) {
+    for (const IndexEntry& entry : *index) {
+      if (entry.state == "UNLOADING") present.insert(entry.name);
+    }
   }
-  return false;
+  const TimePoint now = server_->clock()->Now();
+  std::list<Unloading> gone;
+  for (auto it = unloading->begin(); it != unloading->end();) {
+    const auto each = it++;
+    if (present.count(each->target) > 0) {
+      if (now <= each->deadline) continue;
+      LOG_ERROR << "model '" << each->target << "' still has requests " << kLongestUnload.count()
+                << " s after it was unloaded";
+    }
+    gone.splice(gone.end(), *unloading, each);
+  }
+  return gone;
+}
+
+void SagemakerModels::Answer(Unloading* unloading) {
+  unloading->answer.Complete(EndUnload(unloading->name, absl::OkStatus()));
 }
 
 }  // namespace nereid

@@ -11,11 +11,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "frontends/codec/sagemaker_request.h"
 #include "frontends/http/http_message.h"
@@ -39,12 +41,15 @@ class SagemakerModels : public std::enable_shared_from_this<SagemakerModels> {
   std::optional<std::string> FindTarget(const std::string& name) const ABSL_LOCKS_EXCLUDED(mu_);
 
   // Loads as `target` what `load` says, and answers: 409 if there is such a model, 507 if the
-  // memory does not suffice, which has the platform unload others. Reads the file system.
-  void Load(const SagemakerLoad& load, const std::string& target, HttpResponder responder)
+  // memory does not suffice, which has the platform unload others. Reads the file system. A
+  // `client` that leaves before the load has begun has never asked for it.
+  void Load(const SagemakerLoad& load, const std::string& target,
+            std::shared_ptr<ControlClient> client, HttpResponder responder)
       ABSL_LOCKS_EXCLUDED(mu_);
   // Unloads the model and, of an ensemble, its members, and answers when they are gone, because
-  // the platform counts on their memory then.
-  void Unload(const std::string& name, HttpResponder responder) ABSL_LOCKS_EXCLUDED(mu_);
+  // the platform counts on their memory then. `client`: as for Load.
+  void Unload(const std::string& name, std::shared_ptr<ControlClient> client,
+              HttpResponder responder) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   enum class State : uint8_t { kLoading, kReady, kUnloading };
@@ -53,6 +58,14 @@ class SagemakerModels : public std::enable_shared_from_this<SagemakerModels> {
     std::string target;
     std::string repository;  // empty while it is being found
     State state = State::kLoading;
+  };
+
+  // A model that is unloaded and may still have requests.
+  struct Unloading {
+    std::string name;
+    std::string target;
+    TimePoint deadline;
+    HttpResponder answer;
   };
 
   // Takes the name for a model that is about to be loaded; a refusal if that cannot be.
@@ -64,14 +77,19 @@ class SagemakerModels : public std::enable_shared_from_this<SagemakerModels> {
       ABSL_LOCKS_EXCLUDED(mu_);
   HttpResponse EndUnload(const std::string& name, const absl::Status& unloaded)
       ABSL_LOCKS_EXCLUDED(mu_);
-  void AwaitUnloaded(const std::string& target) ABSL_LOCKS_EXCLUDED(pause_mu_);
-  bool IsUnloading(const std::string& target) const;
+  // Answers when the model is gone: has one thread look for all that are being unloaded.
+  void AnswerWhenGone(Unloading unloading) ABSL_LOCKS_EXCLUDED(mu_);
+  void Watch() ABSL_LOCKS_EXCLUDED(mu_);
+  // Takes those out that are gone or have had too long.
+  std::list<Unloading> TakeGone(std::list<Unloading>* unloading) const;
+  void Answer(Unloading* unloading) ABSL_LOCKS_EXCLUDED(mu_);
 
   Server* const server_;
   mutable Mutex mu_;
   std::map<std::string, Model> models_ ABSL_GUARDED_BY(mu_);
-  Mutex pause_mu_;
-  CondVar pause_;  // nobody ever signals it
+  std::list<Unloading> unloading_ ABSL_GUARDED_BY(mu_);
+  bool watched_ ABSL_GUARDED_BY(mu_) = false;  // by a thread
+  CondVar pause_;                              // nobody ever signals it
 };
 
 // Whether a message tells that memory, of the machine or of a device, or disk did not suffice.
