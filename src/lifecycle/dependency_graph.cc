@@ -3,8 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
-#include <algorithm>
-#include <functional>
+#include <vector>
 
 namespace nereid {
 
@@ -62,32 +61,42 @@ absl::Status DependencyGraph::Check(const ModelId& id) const {
         absl::StrCat("ensemble ", id.name, " contains models that are not available or ambiguous: ",
                      absl::StrJoin(missing->second, ", ")));
   }
-  // A depth-first search for a way from `id` back to itself. Visits every model once.
+  // A depth-first search for a way from `id` back to itself. Visits every model once. Not
+  // recursive: ensembles of ensembles may be as deep as there are models.
   std::set<ModelId> seen;
-  std::vector<std::string> way = {id.name};
-  const std::function<bool(const ModelId&)> leads_back = [&](const ModelId& from) {
-    for (const ModelId& next : Members(from)) {
-      way.push_back(next.name);
-      if (next == id || (seen.insert(next).second && leads_back(next))) return true;
+  std::vector<Step> way = {StepAt(id)};
+  const ModelId* back = nullptr;
+  while (!way.empty() && back == nullptr) {
+    Step& last = way.back();
+    if (last.next == Members(*last.model).end()) {
       way.pop_back();
+    } else if (const ModelId& next = *last.next++; next == id) {
+      back = last.model;
+    } else if (seen.insert(next).second) {
+      way.push_back(StepAt(next));
     }
-    return false;
-  };
-  if (!leads_back(id)) return absl::OkStatus();
+  }
+  if (back == nullptr) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("circular dependency between ensembles: ", id.name,
-                                                 " -> ... -> ", way[way.size() - 2], " -> ",
-                                                 id.name));
+                                                 " -> ... -> ", back->name, " -> ", id.name));
 }
 
 std::vector<ModelId> DependencyGraph::InOrder(const std::set<ModelId>& ids) const {
   std::vector<ModelId> order;
   std::set<ModelId> seen;
-  const std::function<void(const ModelId&)> visit = [&](const ModelId& id) {
-    if (!seen.insert(id).second) return;
-    for (const ModelId& member : Members(id)) visit(member);
-    if (ids.count(id) > 0) order.push_back(id);
-  };
-  for (const ModelId& id : ids) visit(id);
+  std::vector<Step> way;
+  for (const ModelId& id : ids) {
+    if (seen.insert(id).second) way.push_back(StepAt(id));
+    while (!way.empty()) {
+      Step& last = way.back();
+      if (last.next == Members(*last.model).end()) {
+        if (ids.count(*last.model) > 0) order.push_back(*last.model);
+        way.pop_back();
+      } else if (const ModelId& next = *last.next++; seen.insert(next).second) {
+        way.push_back(StepAt(next));
+      }
+    }
+  }
   return order;
 }
 

@@ -37,6 +37,12 @@ class DependencyGraph {
   using Edges = std::map<ModelId, std::set<ModelId>>;
   static const std::set<ModelId>& At(const Edges& edges, const ModelId& id);
   static std::set<ModelId> Closure(const Edges& edges, const ModelId& id);
+  // A model on the way of a depth-first search, and the member to which the search goes next.
+  struct Step {
+    const ModelId* model;
+    std::set<ModelId>::const_iterator next;
+  };
+  Step StepAt(const ModelId& id) const { return {&id, Members(id).begin()}; }
 
   Edges members_;
   Edges users_;

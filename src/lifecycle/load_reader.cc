@@ -81,21 +81,26 @@ std::shared_ptr<const PreparedModel> LoadReader::Read(const ModelId& id, ModelFi
 
 void LoadReader::ReadMembers(const PreparedModel& model, LoadWork* work) const {
   const RepositoryLayout layout = repositories_.Layout();
-  for (const std::string& name : model.MemberNames()) {
-    const ModelDirectories found = FindModelDirectories(file_system_, layout, name);
-    auto place = found.find(ModelId{model.id.space, name});
-    if (place == found.end() && found.size() == 1) place = found.begin();
-    if (place == found.end() || place->second.size() > 1) continue;  // the planner reports that
-    const ModelId& id = place->first;
-    const auto running = work->input.running.find(id);
-    const bool serves = running != work->input.running.end() && running->second.serving;
-    if (serves || work->prepared.count(id) > 0) continue;
-    absl::StatusOr<ModelFiles> files = ScanModel(file_system_, place->second[0]);
-    if (!files.ok()) continue;
-    const auto member = Read(id, *std::move(files), {});
-    work->prepared[id] = member;
-    work->input.found[id] = {member->files, member->MemberNames()};
-    ReadMembers(*member, work);
+  std::vector<const PreparedModel*> open = {&model};
+  while (!open.empty()) {
+    const PreparedModel& user = *open.back();
+    open.pop_back();
+    for (const std::string& name : user.MemberNames()) {
+      const ModelDirectories found = FindModelDirectories(file_system_, layout, name);
+      auto place = found.find(ModelId{user.id.space, name});
+      if (place == found.end() && found.size() == 1) place = found.begin();
+      if (place == found.end() || place->second.size() > 1) continue;  // the planner reports that
+      const ModelId& id = place->first;
+      const auto running = work->input.running.find(id);
+      const bool serves = running != work->input.running.end() && running->second.serving;
+      if (serves || work->prepared.count(id) > 0) continue;
+      absl::StatusOr<ModelFiles> files = ScanModel(file_system_, place->second[0]);
+      if (!files.ok()) continue;
+      const auto member = Read(id, *std::move(files), {});
+      work->prepared[id] = member;
+      work->input.found[id] = {member->files, member->MemberNames()};
+      open.push_back(member.get());
+    }
   }
 }
 

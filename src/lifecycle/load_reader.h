@@ -49,7 +49,7 @@ class LoadReader {
   // Reads an ensemble whose members change, to be loaded again as before.
   std::shared_ptr<const PreparedModel> ReadAgain(
       const std::shared_ptr<const PreparedModel>& last) const;
-  // Reads the members of `model` that do not serve, and in turn their members.
+  // Reads the members of `model` that do not serve, and in turn their members. Not recursive.
   void ReadMembers(const PreparedModel& model, LoadWork* work) const;
   // Reads the models that `actions` load and that `prepared` lacks: ensembles whose members change.
   void ReadRest(const std::vector<PlannedAction>& actions, PreparedModels* prepared) const;

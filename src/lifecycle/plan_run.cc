@@ -1,6 +1,5 @@
 #include "lifecycle/plan_run.h"
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -8,6 +7,13 @@
 #include "base/log.h"
 
 namespace nereid {
+
+namespace {
+
+// The run whose actions the thread is starting; null: none.
+thread_local const PlanRun* starting = nullptr;
+
+}  // namespace
 
 PlanRun::Ending& PlanRun::Ending::operator=(Ending&& other) noexcept {
   std::swap(run_, other.run_);
@@ -32,7 +38,11 @@ PlanRun::PlanRun(std::vector<PlannedAction> actions, Start start, Ended ended)
       results_(actions_.size()),
       left_(actions_.size()) {
   ready_.reserve(actions_.size());
-  for (const PlannedAction& action : actions_) waits_for_.push_back(action.after.size());
+  awaited_by_.resize(actions_.size());
+  for (size_t i = 0; i < actions_.size(); ++i) {
+    waits_for_.push_back(actions_[i].after.size());
+    for (const size_t before : actions_[i].after) awaited_by_[before].push_back(i);
+  }
 }
 
 std::shared_ptr<PlanRun> PlanRun::Begin(std::vector<PlannedAction> actions, Start start,
@@ -51,12 +61,14 @@ std::shared_ptr<PlanRun> PlanRun::Begin(std::vector<PlannedAction> actions, Star
 }
 
 void PlanRun::StartReady() noexcept {
+  if (starting == this) return;
+  const PlanRun* const outer = std::exchange(starting, this);
   while (true) {
     std::shared_ptr<Start> start;
     size_t index;
     {
       MutexLock lock(&mu_);
-      if (ready_.empty()) return;
+      if (ready_.empty()) break;
       index = ready_.back();
       ready_.pop_back();
       start = start_;
@@ -68,6 +80,7 @@ void PlanRun::StartReady() noexcept {
       LOG_ERROR << "model '" << actions_[index].model.name << "': " << e.what();
     }
   }
+  starting = outer;
 }
 
 void PlanRun::OnDone(size_t index, absl::Status status) noexcept {
@@ -75,10 +88,10 @@ void PlanRun::OnDone(size_t index, absl::Status status) noexcept {
   {
     MutexLock lock(&mu_);
     results_[index] = std::move(status);
-    for (size_t i = actions_.size(); --i > index;) {
-      const std::vector<size_t>& after = actions_[i].after;
-      if (std::find(after.begin(), after.end(), index) == after.end()) continue;
-      if (--waits_for_[i] == 0) ready_.push_back(i);
+    // The first one comes last, because actions are taken from the back.
+    const std::vector<size_t>& others = awaited_by_[index];
+    for (auto other = others.rbegin(); other != others.rend(); ++other) {
+      if (--waits_for_[*other] == 0) ready_.push_back(*other);
     }
     if (--left_ == 0) finished.swap(start_);
   }

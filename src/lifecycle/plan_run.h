@@ -52,13 +52,15 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
 
  private:
   PlanRun(std::vector<PlannedAction> actions, Start start, Ended ended);
-  // Starts the actions that are ready.
+  // Starts the actions that are ready. An action that ends while this thread starts it leaves those
+  // that it makes ready to the call under way, so that the stack does not grow with the plan.
   void StartReady() noexcept ABSL_LOCKS_EXCLUDED(mu_);
   void OnDone(size_t index, absl::Status status) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // All actions have ended.
   void TellEnded() noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::vector<PlannedAction> actions_;
+  std::vector<std::vector<size_t>> awaited_by_;  // per action; constant once the plan has begun
   mutable Mutex mu_;
   CondVar all_ended_;
   std::shared_ptr<Start> start_ ABSL_GUARDED_BY(mu_);  // null when all actions have ended
