@@ -159,15 +159,26 @@ ModelCatalogue::Standing ModelCatalogue::Look() const {
 std::optional<ModelCatalogue::Standing> ModelCatalogue::LookAround(const ModelId& id) const {
   MutexLock lock(&mu_);
   if (busy_.count(id) > 0) return std::nullopt;
-  std::set<absl::string_view> members;
-  for (const auto& [other, record] : records_) {
-    for (const EnsembleMember& member : record.attempted->members) members.insert(member.name);
-  }
   Standing standing{{}, busy_, InForce(id), changes_};
-  for (const auto& [other, record] : records_) {
-    const bool matters =
-        other == id || !record.attempted->members.empty() || members.count(other.name) > 0;
-    if (matters) standing.running[other] = RunningOf(other, record);
+  const auto add = [&](const ModelId& other, const Record& record) {
+    standing.running[other] = RunningOf(other, record);
+  };
+  if (const auto own = records_.find(id); own != records_.end()) add(id, own->second);
+  std::set<std::string> members;
+  for (const ModelId& ensemble : ensembles_) {
+    const auto known = records_.find(ensemble);
+    if (known == records_.end() || known->second.attempted->members.empty()) continue;
+    add(ensemble, known->second);
+    for (const std::string& name : known->second.attempted->MemberNames()) members.insert(name);
+  }
+  // Not all records: a load would take time for each model that there is.
+  for (auto space = records_.begin(); !members.empty() && space != records_.end();) {
+    const std::string& path = space->first.space;
+    for (const std::string& name : members) {
+      const auto known = records_.find(ModelId{path, name});
+      if (known != records_.end()) add(known->first, known->second);
+    }
+    space = records_.lower_bound(ModelId{path + '\0', ""});  // the first one of the next space
   }
   return standing;
 }
@@ -234,17 +245,21 @@ std::vector<ModelCatalogue::BusyMark> ModelCatalogue::MarkBusy(
     const std::vector<PlannedAction>& actions, const FoundModels& read) {
   std::set<ModelId> models;
   std::map<ModelId, std::vector<std::string>> loading;
+  std::set<ModelId> ensembles;
   std::vector<std::pair<std::set<ModelId>::const_iterator, bool>> places;
   for (const PlannedAction& action : actions) {
     places.push_back(models.insert(action.model));
     const auto found = read.find(action.model);
-    if (IsLoad(action) && found != read.end()) loading[action.model] = found->second.members;
+    if (!IsLoad(action) || found == read.end()) continue;
+    loading[action.model] = found->second.members;
+    if (!found->second.members.empty()) ensembles.insert(action.model);
   }
   std::vector<BusyMark> marks;
   marks.reserve(places.size());
   // From here on nothing takes memory.
   busy_.merge(models);
   loading_.merge(loading);
+  ensembles_.merge(ensembles);
   // If a model has two actions, the first one gets the mark.
   for (const auto& [place, is_first] : places) {
     marks.push_back(is_first ? BusyMark(this, place) : BusyMark());

@@ -196,6 +196,7 @@ class ModelCatalogue {
   CondVar changed_;
   std::shared_ptr<const ModelDirectory> current_ ABSL_GUARDED_BY(mu_);  // same as directory_
   Records records_ ABSL_GUARDED_BY(mu_);
+  std::set<ModelId> ensembles_ ABSL_GUARDED_BY(mu_);  // models that have ever had members
   uint64_t changes_ ABSL_GUARDED_BY(mu_) = 0;
   std::set<ModelId> busy_ ABSL_GUARDED_BY(mu_);
   // The names of the members of busy models that are being loaded.

@@ -36,13 +36,18 @@ class ModelCatalogueTest : public ::testing::Test {
   }
 
   std::optional<ModelCatalogue::Claim> Claim(const ModelId& id) {
-    return catalogue_.ClaimLoad(id, {LoadOf(id)}, {{id, {}}}, catalogue_.Look().now).claim;
+    return Claim(id, {});
+  }
+  std::optional<ModelCatalogue::Claim> Claim(const ModelId& id,
+                                             const std::vector<std::string>& members) {
+    return catalogue_.ClaimLoad(id, {LoadOf(id)}, {{id, {{}, members}}}, catalogue_.Look().now)
+        .claim;
   }
 
   // Does a load of `id`, which has `members`, from its claim to its end.
   void Load(const ModelId& id, const std::vector<std::string>& members = {}, bool ok = true,
             const std::string& config = "") {
-    std::optional<ModelCatalogue::Claim> claim = Claim(id);
+    std::optional<ModelCatalogue::Claim> claim = Claim(id, members);
     ASSERT_TRUE(claim.has_value());
     EndLoad(id, &claim->marks[0], members, ok, config);
   }
@@ -175,6 +180,22 @@ TEST_F(ModelCatalogueTest, WhatIsInForceIsWhatServesOrWaitsForAMember) {
   Load(kE, {"a"}, true, "first");
   catalogue_.NoteRetired(kE, "its member has gone", [](int64_t, const VersionEntry&) {});
   EXPECT_EQ(catalogue_.LookAround(kE)->in_force->config_override, "first");
+}
+
+TEST_F(ModelCatalogueTest, ALookAroundSeesTheModelTheEnsemblesAndTheirMembers) {
+  const ModelId elsewhere{"/other", "b"};
+  for (const ModelId& id : {kA, kB, elsewhere, ModelId{"", "c"}, ModelId{"/other", "c"}}) Load(id);
+  Load(kE, {"b", "unknown"});
+  const auto seen = [this](const ModelId& id) {
+    std::vector<std::string> names;
+    const std::optional<ModelCatalogue::Standing> standing = catalogue_.LookAround(id);
+    for (const auto& [other, model] : standing->running) names.push_back(other.Text());
+    return names;
+  };
+  EXPECT_THAT(seen(kA), ElementsAre("a", "b", "e", "/other::b"));
+  EXPECT_THAT(seen({"", "new"}), ElementsAre("b", "e", "/other::b"));
+  Load(kE);  // it is no ensemble any more
+  EXPECT_THAT(seen(kA), ElementsAre("a"));
 }
 
 TEST_F(ModelCatalogueTest, AChangeThatThrowsChangesNothing) {

@@ -23,9 +23,21 @@ const char* ModelStateName(ModelState state) {
 }
 
 void ModelDirectory::Finish() {
-  by_name_.clear();
+  const auto changes = models.TakeChanges();
   if (!namespacing) return;
-  for (const auto& [key, entry] : models) by_name_[entry.id.name].push_back(&entry);
+  const auto take_out = [&](const std::string& name, const std::string& key) {
+    Entries& entries = by_name_[name];
+    std::erase_if(entries, [&](const ModelEntry* entry) { return entry->id.Text() == key; });
+    if (entries.empty()) by_name_.erase(by_name_.find(name));
+  };
+  for (const auto& [key, before] : changes) {
+    if (before != nullptr) take_out(before->id.name, key);
+    const auto now = models.find(key);
+    if (now == models.end()) continue;
+    take_out(now->second.id.name, key);
+    by_name_[now->second.id.name].push_back(&now->second);
+  }
+  by_name_.TakeChanges();
 }
 
 const ModelDirectory::Entries& ModelDirectory::Named(absl::string_view name) const {

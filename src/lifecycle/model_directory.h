@@ -49,7 +49,8 @@ struct ModelDirectory {
   SharingMap<ModelEntry> models;  // by ModelId::Text()
   bool namespacing = false;
 
-  // Makes the index for look-ups by name. REQUIRES: nothing is changed afterwards.
+  // Brings the index for look-ups by name up to date. REQUIRES: nothing is changed afterwards, and
+  // the directory of which this is a changed copy is still there.
   void Finish();
 
   // The model that a client means by `name`. NOT_FOUND; with namespaces INVALID_ARGUMENT if there
@@ -79,7 +80,7 @@ struct ModelDirectory {
   // The models called `name`, in whichever namespace.
   const Entries& Named(absl::string_view name) const;
 
-  std::map<std::string, Entries, std::less<>> by_name_;  // only with namespaces
+  SharingMap<Entries> by_name_;  // only with namespaces
 };
 
 }  // namespace nereid

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
 #include <string>
 
 #include "lifecycle/testing/fake_repository.h"
@@ -132,6 +136,39 @@ TEST_F(ModelDirectoryTest, APictureKnowsNamesInAllNamespaces) {
   directory_.models["/b::one"].id = {"/b", "one"};
   EXPECT_FALSE(finished()->FindEntry("one").ok());
   EXPECT_EQ((*picture->FindEntry("one"))->reason, "");
+}
+
+TEST_F(ModelDirectoryTest, NamesInNamespacesFollowEveryChange) {
+  std::mt19937 random(5);
+  auto current = std::make_shared<ModelDirectory>();
+  current->namespacing = true;
+  std::map<std::string, std::set<std::string>> spaces;  // of each name
+  for (int step = 0; step < 3000; ++step) {
+    auto next = std::make_shared<ModelDirectory>(*current);
+    for (int i = 0; i < 3; ++i) {
+      const ModelId id{"/" + std::to_string(random() % 3), std::to_string(random() % 20)};
+      if (const auto it = next->models.find(id.Text());
+          random() % 3 == 0 && it != next->models.end()) {
+        next->models.erase(it);
+        spaces[id.name].erase(id.space);
+      } else {
+        ModelEntry& entry = next->models[id.Text()];
+        entry.id = id;
+        entry.reason = std::to_string(step);
+        spaces[id.name].insert(id.space);
+      }
+    }
+    next->Finish();
+    current = next;
+    for (const auto& [name, present] : spaces) {
+      const auto found = current->FindEntry(name);
+      ASSERT_EQ(found.ok(), present.size() == 1) << name;
+      if (found.ok()) {
+        const std::string key = ModelId{*present.begin(), name}.Text();
+        ASSERT_EQ(*found, &current->models.at(key)) << "the entry of this snapshot";
+      }
+    }
+  }
 }
 
 }  // namespace
