@@ -24,7 +24,13 @@ bool RateLimiter::Seat::Stage() {
 bool RateLimiter::Seat::Await() {
   MutexLock lock(&limiter_->mu_);
   while (!granted_ && !closed_) changed_.Wait(&limiter_->mu_);
-  return granted_ && !closed_;
+  if (!closed_) return true;
+  // Nobody would use them, nor give them back before the seat goes.
+  granted_ = false;
+  limiter_->ledger_.Unstage(id_);
+  limiter_->ledger_.Release(id_, /*used=*/false);
+  limiter_->Grant();
+  return false;
 }
 
 void RateLimiter::Seat::Release(bool used) {

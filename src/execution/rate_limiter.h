@@ -26,7 +26,8 @@ class RateLimiter {
 
     // Asks for the resources. True: the seat holds them; otherwise Await() them.
     bool Stage() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
-    // Blocks until the seat holds the resources; false if it is closed before. REQUIRES: staged.
+    // Blocks until the seat holds the resources. False if it is closed: then it holds none, and
+    // gets none unless it asks again. REQUIRES: staged.
     bool Await() ABSL_LOCKS_EXCLUDED(limiter_->mu_);
     // Gives the resources back. `used`: a batch was executed with them.
     void Release(bool used) ABSL_LOCKS_EXCLUDED(limiter_->mu_);

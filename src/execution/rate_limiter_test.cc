@@ -66,6 +66,25 @@ TEST(RateLimiterTest, AClosedSeatDoesNotWait) {
   EXPECT_FALSE(b->Await());
 }
 
+TEST(RateLimiterTest, AClosedSeatKeepsNothingFromTheOthers) {
+  RateLimiter limiter({});
+  const auto a = *limiter.Register(Needs(1));
+  const auto closed = *limiter.Register(Needs(1));
+  const auto granted = *limiter.Register(Needs(1));
+  const auto c = *limiter.Register(Needs(1));
+  ASSERT_TRUE(a->Stage());
+  ASSERT_FALSE(closed->Stage());
+  closed->Close();
+  EXPECT_FALSE(closed->Await());
+  ASSERT_FALSE(granted->Stage());
+  ASSERT_FALSE(c->Stage());
+  a->Release(/*used=*/true);
+  EXPECT_FALSE(c->Stage()) << "the turn of the seat before it";
+  granted->Close();
+  EXPECT_FALSE(granted->Await());
+  EXPECT_TRUE(c->Stage());
+}
+
 TEST(RateLimiterTest, ErrorsOfTheLedgerAreTold) {
   RateLimiter limiter({{"R", {{kEveryDevice, 1}}}});
   EXPECT_EQ(limiter.Register(Needs(2)).status().code(), absl::StatusCode::kInvalidArgument);

@@ -107,6 +107,13 @@ void ResourceLedger::Stage(Id id) noexcept {
   staged_.insert(std::move(member.turn));
 }
 
+void ResourceLedger::Unstage(Id id) noexcept {
+  Member& member = members_.find(id)->second;
+  if (member.state != State::kStaged) return;
+  member.turn = staged_.extract(TurnOf(id, member));
+  member.state = State::kIdle;
+}
+
 bool ResourceLedger::Fits(const Member& member) const {
   return std::all_of(member.needs.begin(), member.needs.end(), [&](const auto& need) {
     const Stock& stock = pools_.at(need.first).stock;

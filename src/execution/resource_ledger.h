@@ -55,9 +55,11 @@ class ResourceLedger {
   // Removes an instance, and takes back all that it holds.
   void Remove(Id id);
 
-  // The next three functions take no memory.
+  // The next four functions take no memory.
   // Notes that the instance has work. No-op if it is staged or holds its resources.
   void Stage(Id id) noexcept;
+  // The instance does not want its resources any more. No-op unless it is staged.
+  void Unstage(Id id) noexcept;
   // Gives staged instances their resources. Calls `tell` for each instance that got its resources,
   // in the order of their turns.
   void Grant(absl::FunctionRef<void(Id)> tell) noexcept;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -27,30 +28,32 @@ size_t Wanted(const SequenceOptions& options) {
 }  // namespace
 
 DirectStrategy::DirectStrategy(const CompiledModel* config)
-    : config_(config), wanted_(Wanted(config->sequence)), slots_(config->sequence.slots) {}
+    : config_(config), wanted_(Wanted(config->sequence)) {}
+
+std::vector<LiveSequence*>::iterator DirectStrategy::From(uint32_t slot) {
+  return std::lower_bound(
+      offered_.begin(), offered_.end(), slot,
+      [](const LiveSequence* sequence, uint32_t wanted) { return sequence->lease->slot < wanted; });
+}
 
 void DirectStrategy::Offer(LiveSequence* sequence, TimePoint) {
+  offered_.insert(From(sequence->lease->slot), sequence);
   sequence->offered = true;
-  slots_[sequence->lease->slot] = sequence;
-  ++ready_;
 }
 
 void DirectStrategy::Withdraw(LiveSequence* sequence) {
   sequence->offered = false;
-  slots_[sequence->lease->slot] = nullptr;
-  --ready_;
+  offered_.erase(From(sequence->lease->slot));
 }
 
 BatchDecision DirectStrategy::Due(TimePoint now) {
-  if (ready_ == 0) return {};
-  size_t places = 0;
+  if (offered_.empty()) return {};
+  const size_t places = size_t{offered_.back()->lease->slot} + 1;
+  if (offered_.size() >= wanted_) return {places, std::nullopt, BatchReason::kSequenceSlots};
   TimePoint oldest = TimePoint::max();
-  for (size_t slot = 0; slot < slots_.size(); ++slot) {
-    if (slots_[slot] == nullptr) continue;
-    places = slot + 1;
-    oldest = std::min(oldest, slots_[slot]->queue.front().queued_at);
+  for (const LiveSequence* sequence : offered_) {
+    oldest = std::min(oldest, sequence->queue.front().queued_at);
   }
-  if (ready_ >= wanted_) return {places, std::nullopt, BatchReason::kSequenceSlots};
   const TimePoint deadline = Later(oldest, config_->sequence.max_queue_delay);
   if (now >= deadline) return {places, std::nullopt, BatchReason::kDelayOver};
   return {0, deadline};
@@ -58,20 +61,33 @@ BatchDecision DirectStrategy::Due(TimePoint now) {
 
 std::vector<SequencePick> DirectStrategy::Take(size_t places) {
   std::vector<SequencePick> picks(places);
-  const InferRequest* first = nullptr;
-  for (size_t slot = 0; slot < places; ++slot) {
-    LiveSequence* const sequence = slots_[slot];
-    if (sequence == nullptr) continue;
-    RequestPtr& request = sequence->queue.front().request;
-    if (first == nullptr) {
-      first = request.get();
-    } else if (!MayShareBatch(*config_, *first, *request)) {
+  auto begin = From(next_);
+  if (begin == offered_.end()) begin = offered_.begin();
+  const InferRequest* const first = (*begin)->queue.front().request.get();
+  const uint32_t turn = (*begin)->lease->slot;
+  // The first slots that are left out: of all, and of those behind the one whose turn it is.
+  std::optional<uint32_t> lowest;
+  std::optional<uint32_t> behind;
+  for (LiveSequence* const sequence : offered_) {
+    const uint32_t slot = sequence->lease->slot;
+    const InferRequest* const request = sequence->queue.front().request.get();
+    if (request == first || MayShareBatch(*config_, *first, *request)) {
+      picks[slot].sequence = sequence;
       continue;
     }
-    picks[slot] = {sequence, std::move(request)};
-    sequence->taken.splice(sequence->taken.begin(), sequence->queue, sequence->queue.begin());
-    Withdraw(sequence);
+    if (!lowest.has_value()) lowest = slot;
+    if (!behind.has_value() && slot > turn) behind = slot;
   }
+  // From here on nothing can fail.
+  next_ = behind.value_or(lowest.value_or(0));
+  for (SequencePick& pick : picks) {
+    if (pick.sequence == nullptr) continue;
+    LiveSequence& sequence = *pick.sequence;
+    pick.request = std::move(sequence.queue.front().request);
+    sequence.taken.splice(sequence.taken.begin(), sequence.queue, sequence.queue.begin());
+    sequence.offered = false;
+  }
+  std::erase_if(offered_, [](const LiveSequence* sequence) { return !sequence->offered; });
   return picks;
 }
 

@@ -238,6 +238,38 @@ TEST_F(SequenceSchedulerTest, GapsAndOtherShapesAreFilled) {
   EXPECT_THAT(PullNames(), ElementsAre("-", "-", "c2"));
 }
 
+TEST_F(SequenceSchedulerTest, ShapesTakeTurns) {
+  Use(SequenceModel(4, 1));
+  // The sequences a and c have one shape, b and d have shapes of their own; a's client sends ahead.
+  for (int i = 1; i <= 3; ++i) Send("a" + std::to_string(i), 1, i == 1 ? kStart : 0, 3);
+  Send("b1", 2, kStart, 5);
+  Send("b2", 2, 0, 5);
+  Send("c1", 3, kStart, 3);
+  Send("d1", 4, kStart, 7);
+  EXPECT_THAT(PullAndFinish(), ElementsAre("a1", "-", "c1", "-"));
+  EXPECT_THAT(PullAndFinish(), ElementsAre("-", "b1", "-", "-"));
+  EXPECT_THAT(PullAndFinish(), ElementsAre("-", "-", "-", "d1"));
+  EXPECT_THAT(PullAndFinish(), ElementsAre("a2", "-"));
+  EXPECT_THAT(PullAndFinish(), ElementsAre("-", "b2"));
+  EXPECT_THAT(PullAndFinish(), ElementsAre("a3"));
+  EXPECT_TRUE(PullNames().empty());
+}
+
+TEST_F(SequenceSchedulerTest, SlotsThatNobodyUsesCostNothing) {
+  // As many pointers as slots would not fit into memory.
+  CompiledModel model = SequenceModel(4, 1);
+  model.sequence.slots = UINT32_MAX;
+  model.sequence.minimum_slot_utilization = 1.0f;
+  model.sequence.max_queue_delay = milliseconds(5);
+  Use(std::move(model));
+  Send("a1", 1, kStart);
+  Send("b1", 2, kStart);
+  // Each of these looks whether a batch is due.
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(PullNames().empty());
+  clock_.Advance(milliseconds(5));
+  EXPECT_THAT(PullAndFinish(), ElementsAre("a1", "b1"));
+}
+
 TEST_F(SequenceSchedulerTest, WaitsForTheShareOfSlots) {
   CompiledModel model = SequenceModel(4, 1);
   model.sequence.minimum_slot_utilization = 0.5f;
