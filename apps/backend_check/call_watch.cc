@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backend_check/recorder.h"
+#include "base/log.h"
 #include "base/mutex.h"
 
 namespace nereid {
@@ -52,6 +53,7 @@ void WatchCalls(Duration limit) {
         Recorder::Get().Found("hang",
                               absl::StrCat(hanging, " was still running after ", seconds, " s"));
         Recorder::Get().Done();
+        Log::Flush();
         _exit(1);  // nothing can be destroyed: the call still uses it
       }
       std::this_thread::sleep_for(kLook);

@@ -116,6 +116,7 @@ int Main(int argc, char** argv) {
     if (args->trial == "version") TryOtherVersion(args->plan);
   }
   Recorder::Get().Done();
+  Log::Flush();
   _exit(0);  // backends have static objects, whose end is not the subject here
 }
 

@@ -26,6 +26,7 @@ void EndProcess(const std::function<void()>& last_words) {
   pthread_sigmask(SIG_UNBLOCK, &alarm_only, nullptr);
   alarm(kSecondsForLastWords);
   last_words();
+  Log::Flush();
   _exit(kExitStatus);
 }
 

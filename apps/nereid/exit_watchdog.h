@@ -13,8 +13,8 @@
 
 namespace nereid {
 
-// Ends the process with exit status 1 after `last_words`, or a second later if those hang: the log
-// may be a pipe that nobody reads. Does not return.
+// Ends the process with exit status 1 after `last_words`, which may be lines of the log, or a
+// second later if those hang. Does not return.
 void EndProcess(const std::function<void()>& last_words);
 
 class ExitWatchdog {

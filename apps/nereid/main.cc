@@ -140,6 +140,12 @@ Duration ExitTimeout(const Settings& settings) {
   return std::chrono::seconds(settings.server.exit_timeout_secs);
 }
 
+// Ends the process at once, but for the last lines of the log.
+[[noreturn]] void Leave(int exit_code) {
+  Log::Flush();
+  _exit(exit_code);
+}
+
 // Ends server and ports. Returns the exit status; does not return if something hangs.
 int Stop(const Settings& settings, Server* server, Services* services, ExitWatchdog* watchdog) {
   const Clock& clock = *server->clock();
@@ -157,14 +163,14 @@ int Stop(const Settings& settings, Server* server, Services* services, ExitWatch
       LOG_WARNING << "a request for administration, or a compression, hangs: exiting without it";
     }
     // What hangs still uses the server, so nothing may be destroyed.
-    if (!rest_ended || !traces_ended) _exit(0);
+    if (!rest_ended || !traces_ended) Leave(0);
     watchdog->Report(LastSteps);
     return 0;
   }
   // Threads that do not return still use the server and the ports, so nothing may be destroyed.
   if (!stopped.ok()) LOG_ERROR << stopped.message();
   (void)EndTracing(clock, services);
-  _exit(1);
+  Leave(1);
 }
 
 // If the machine lacks threads or memory, server and ports do not start, and report it.
@@ -229,7 +235,7 @@ int Serve(const Settings& settings, const ServiceManager& manager, ShutdownSigna
 [[noreturn]] void EndNow(int exit_code) {
   std::cout.flush();
   std::cerr.flush();
-  _exit(exit_code);
+  Leave(exit_code);
 }
 
 // What the service manager has set; children of this process must not speak in its name.

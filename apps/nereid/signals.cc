@@ -111,11 +111,13 @@ void ShutdownSignals::Receive() {
     }
     if (!serving_.load()) {
       LOG_WARNING << "signal " << number << " received while starting: exiting";
+      Log::Flush();
       _exit(128 + number);
     }
     if (Take(number)) continue;
     if (number == SIGINT) {
       LOG_WARNING << "second signal received: exiting without waiting any longer";
+      Log::Flush();
       _exit(128 + number);
     }
     LOG_INFO << "second signal received: already stopping (SIGINT ends the process at once)";

@@ -74,7 +74,7 @@ std::shared_ptr<LentBatch> BackendInstance::Lend(Batch* batch,
     InferRequest* const request = owned.release();
     if (absl::Status moved = request->lifecycle().MoveTo(RequestState::kExecuting, "");
         !moved.ok()) {
-      LOG_ERROR << request->About() << moved.message();
+      LOG_ERROR_SELDOM << request->About() << moved.message();
     }
     if (!request->is_filler()) ++counted;
     request->Lend(lent, static_cast<uint32_t>(pointers->size()));

@@ -9,7 +9,9 @@ namespace nereid {
 template <typename Call>
 absl::Status CustomBatching::CallLogged(const char* what, const Call& call) {
   absl::Status status = CallBackend(backend_, model_, what, call);
-  if (!status.ok()) LOG_ERROR << what << " of model '" << model_ << "': " << status.message();
+  if (!status.ok()) {
+    LOG_ERROR_SELDOM << what << " of model '" << model_ << "': " << status.message();
+  }
   return status;
 }
 

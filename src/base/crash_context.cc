@@ -1,10 +1,13 @@
 #include "base/crash_context.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <initializer_list>
+
+#include "base/log.h"
 
 namespace nereid {
 namespace {
@@ -13,6 +16,10 @@ thread_local const CrashContext* t_context = nullptr;
 
 // Only async-signal-safe calls are allowed from here on.
 void Put(const char* text) {
+  // The process must end although nobody may read its standard error.
+  pollfd room = {STDERR_FILENO, POLLOUT, 0};
+  constexpr int kPatienceMs = 500;
+  if (poll(&room, 1, kPatienceMs) != 1) return;
   const ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
   (void)ignored;
 }
@@ -38,6 +45,7 @@ const char* SignalName(int signal) {
 
 struct CrashReporter {
   static void Handle(int signal) {
+    log_internal::AwaitLines();  // what led here comes before
     Put("\nnereid: the process is ending by ");
     Put(SignalName(signal));
     if (const CrashContext* context = t_context; context != nullptr) {

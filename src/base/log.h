@@ -2,9 +2,15 @@
 //
 //   LOG_INFO << "loaded " << name;      LOG_VERBOSE(1) << "...";
 //   LOG_ERROR << LogAbout{request_id, model} << "...";
+//   LOG_WARNING_SELDOM << "...";        for what a client can cause as often as it likes
 //
-// A line is written with one write(2). INFO goes to stdout, WARNING and ERROR to stderr, or all of
-// them to the log file when there is one. Formats: see LogFormat.
+// INFO and VERBOSE go to stdout, WARNING and ERROR to stderr, or all of them to the log file when
+// there is one. Formats: see LogFormat.
+//
+// While a BackgroundLog exists, as one does in each server, a thread of the log writes, and nobody
+// who logs waits for a disk or for whoever reads the log: lines that come faster than they can be
+// written are dropped and counted, and a line says how many are missing. Otherwise whoever logs
+// writes, and waits for a reader for a second at most.
 #ifndef NEREID_BASE_LOG_H_
 #define NEREID_BASE_LOG_H_
 
@@ -12,11 +18,14 @@
 #include <absl/status/status.h>
 #include <absl/strings/string_view.h>
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <sstream>
 #include <string>
 
+#include "base/clock.h"
 #include "base/export.h"
 
 namespace nereid {
@@ -64,17 +73,57 @@ class NEREID_API Log {
   // Opens the log file again, by its name: what had it open may have been renamed. Does nothing
   // without a file. INTERNAL if it cannot be opened; the log then stays where it was.
   static absl::Status Reopen();
-  // A line is lost if there is no memory for it or if it cannot be written. `about`: null if the
-  // line is about no request. Lines without a model name that of the backend call under way on this
-  // thread, if any.
+  // A line is lost if there is no memory or no room for it, or if it cannot be written. `about`:
+  // null if the line is about no request. Lines without a model name that of the backend call under
+  // way on this thread, if any.
   static void Write(LogLevel level, const char* file, int line, absl::string_view message,
                     const LogAbout* about = nullptr) noexcept;
   // Writes several lines unchanged and without a prefix (a table for human readers) to the same
   // place as INFO; in JSON, as one line.
   static void WriteBlock(absl::string_view text);
+  // Waits until the lines that were logged before are written, for as long as a reader may take at
+  // the end of a process (kFlushPatience). For those who leave by _exit.
+  static constexpr Duration kFlushPatience = std::chrono::seconds(1);
+  static void Flush();
+  // How many lines have been lost so far.
+  static uint64_t dropped();
+};
+
+// See above. They may be many; the last one ends the thread.
+class NEREID_API BackgroundLog {
+ public:
+  // Throws std::system_error if there is no thread.
+  BackgroundLog();
+  // The last one waits until all lines are written, but not for a reader that does not read.
+  ~BackgroundLog();
+  BackgroundLog(const BackgroundLog&) = delete;
+  BackgroundLog& operator=(const BackgroundLog&) = delete;
+
+ private:
+  const uint64_t process_;  // a forked child inherits the object, but not the thread
+};
+
+// How often one place may log: kBurst lines at once, and one every kPeriod. Thread-safe.
+class NEREID_API LogRate {
+ public:
+  static constexpr int kBurst = 10;
+  static constexpr Duration kPeriod = std::chrono::seconds(1);
+
+  constexpr LogRate() = default;
+
+  // Whether a line may be written at `now`. Then `*suppressed` says how many were not since the
+  // last one that was.
+  bool Take(TimePoint now, uint64_t* suppressed);
+
+ private:
+  std::atomic<int64_t> used_until_{0};  // nanoseconds of the steady clock
+  std::atomic<uint64_t> suppressed_{0};
 };
 
 namespace log_internal {
+// Waits a fifth of a second at most for lines that were logged before. Async-signal-safe.
+void AwaitLines();
+
 // The text of a line under construction, and what it is about.
 class NEREID_API Stream final : public std::ostringstream {
  public:
@@ -82,7 +131,9 @@ class NEREID_API Stream final : public std::ostringstream {
 };
 class NEREID_API Line {
  public:
-  Line(LogLevel level, const char* file, int line) : level_(level), file_(file), line_(line) {}
+  // `suppressed`: so many similar lines were not written; the line says so.
+  Line(LogLevel level, const char* file, int line, uint64_t suppressed = 0)
+      : level_(level), file_(file), line_(line), suppressed_(suppressed) {}
   ~Line();
   std::ostream& stream() { return stream_; }
 
@@ -90,7 +141,21 @@ class NEREID_API Line {
   LogLevel level_;
   const char* file_;
   int line_;
+  uint64_t suppressed_;
   Stream stream_;
+};
+// The turn of one line of a place that may log seldom.
+class NEREID_API SeldomTurn {
+ public:
+  SeldomTurn(LogLevel level, LogRate* rate)
+      : granted_(Log::IsEnabled(level) && rate->Take(Clock::Real()->Now(), &suppressed_)) {}
+  bool granted() const { return granted_; }
+  void End() { granted_ = false; }
+  uint64_t suppressed() const { return suppressed_; }
+
+ private:
+  uint64_t suppressed_ = 0;
+  bool granted_;
 };
 struct Voidify {
   void operator&(std::ostream&) {}
@@ -113,5 +178,18 @@ NEREID_API std::ostream& operator<<(std::ostream& out, LogAbout about);
 #define LOG_ERROR \
   NEREID_LOG(::nereid::Log::IsEnabled(::nereid::LogLevel::kError), ::nereid::LogLevel::kError)
 #define LOG_VERBOSE(n) NEREID_LOG(::nereid::Log::IsVerboseEnabled(n), ::nereid::LogLevel::kVerbose)
+
+// Like LOG_WARNING and LOG_ERROR, within the LogRate of the place where they stand. A line that
+// comes after others were suppressed says how many.
+#define NEREID_LOG_SELDOM(level)                                                                  \
+  for (::nereid::log_internal::SeldomTurn nereid_turn(level,                                      \
+                                                      [] {                                        \
+                                                        static constinit ::nereid::LogRate rate;  \
+                                                        return &rate;                             \
+                                                      }());                                       \
+       nereid_turn.granted(); nereid_turn.End())                                                  \
+  ::nereid::log_internal::Line(level, __FILE__, __LINE__, nereid_turn.suppressed()).stream()
+#define LOG_WARNING_SELDOM NEREID_LOG_SELDOM(::nereid::LogLevel::kWarning)
+#define LOG_ERROR_SELDOM NEREID_LOG_SELDOM(::nereid::LogLevel::kError)
 
 #endif  // NEREID_BASE_LOG_H_

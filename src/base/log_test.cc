@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -289,6 +293,222 @@ TEST_F(LogTest, EscapingMayBeSwitchedOff) {
   const std::string text =
       Captured([] { Log::Write(LogLevel::kInfo, "file.cc", 1, "two\nlines"); }).first;
   EXPECT_THAT(text, HasSubstr("file.cc:1] two\nlines\n"));
+}
+
+// ---- Readers that do not read, and who writes
+
+// The standard output and error are a pipe that nobody reads while this exists.
+class UnreadPipe {
+ public:
+  UnreadPipe() {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    read_ = ends[0];
+    for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+      saved_.push_back(dup(fd));
+      EXPECT_EQ(dup2(ends[1], fd), fd);
+    }
+    close(ends[1]);
+  }
+  ~UnreadPipe() {
+    Restore();
+    close(read_);
+  }
+  void Restore() {
+    for (size_t i = 0; i < saved_.size(); ++i) {
+      dup2(saved_[i], i == 0 ? STDOUT_FILENO : STDERR_FILENO);
+      close(saved_[i]);
+    }
+    saved_.clear();
+  }
+  // All there is, once nobody writes any more.
+  std::string Read() {
+    Restore();
+    std::string text;
+    char buffer[4096];
+    for (ssize_t n; (n = read(read_, buffer, sizeof(buffer))) > 0;) {
+      text.append(buffer, static_cast<size_t>(n));
+    }
+    return text;
+  }
+
+ private:
+  int read_;
+  std::vector<int> saved_;
+};
+
+size_t Threads() {
+  namespace fs = std::filesystem;
+  return static_cast<size_t>(
+      std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator()));
+}
+
+TEST_F(LogTest, NobodyWaitsForAReaderWhileAThreadWrites) {
+  const uint64_t before = Log::dropped();
+  UnreadPipe pipe;
+  {
+    const BackgroundLog background;
+    const std::string text(1 << 20, 'x');
+    while (Log::dropped() == before) LOG_INFO << text;
+    LOG_ERROR << "that, too";
+    Log::Flush();
+  }
+  EXPECT_GT(Log::dropped(), before + 1) << "what waited at the end is counted";
+}
+
+TEST_F(LogTest, WhoWritesWaitsForAReaderOnce) {
+  const uint64_t before = Log::dropped();
+  UnreadPipe pipe;
+  const std::string text(1 << 10, 'x');
+  while (Log::dropped() == before) LOG_INFO << text;
+  for (int i = 0; i < 100; ++i) LOG_INFO << text;  // would take 100 seconds
+  EXPECT_EQ(Log::dropped(), before + 101);
+}
+
+TEST_F(LogTest, AThreadWritesWhileSomebodyAsksForIt) {
+  const size_t before = Threads();
+  const auto [out, err] = Captured([&] {
+    auto first = std::make_unique<BackgroundLog>();
+    const auto second = std::make_unique<BackgroundLog>();
+    EXPECT_GT(Threads(), before);
+    first.reset();
+    EXPECT_GT(Threads(), before);
+    for (int i = 0; i < 50; ++i) LOG_INFO << "line " << i;
+    LOG_ERROR << "an error";
+  });
+  EXPECT_EQ(Threads(), before);
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 50);
+  EXPECT_LT(out.find("\"line 9\""), out.find("\"line 10\""));
+  EXPECT_THAT(err, HasSubstr("an error"));
+}
+
+TEST_F(LogTest, BothStreamsKeepTheirOrderInOnePipe) {
+  UnreadPipe pipe;
+  {
+    const BackgroundLog background;
+    for (int i = 0; i < 20; ++i) {
+      LOG_INFO << "an info " << i;
+      LOG_ERROR << "an error " << i;
+    }
+  }
+  const std::string text = pipe.Read();
+  size_t at = 0;
+  for (int i = 0; i < 20; ++i) {
+    at = text.find("an info " + std::to_string(i), at);
+    ASSERT_NE(at, std::string::npos) << text;
+    at = text.find("an error " + std::to_string(i), at);
+    ASSERT_NE(at, std::string::npos) << text;
+  }
+}
+
+TEST_F(LogTest, AThreadFollowsTheSettings) {
+  const auto [out, err] = Captured([&] {
+    const BackgroundLog background;
+    LOG_INFO << "to the console";
+    LogSettings settings;
+    settings.file = File();
+    Configure(settings);
+    LOG_INFO << "to the file";
+    const std::string renamed = File() + ".1";
+    ASSERT_EQ(rename(File().c_str(), renamed.c_str()), 0);
+    ASSERT_TRUE(Log::Reopen().ok());
+    LOG_INFO << "to the new file";
+    Log::Flush();
+    EXPECT_THAT(FileText(), MatchesRegex("I.*\"to the new file\"\n"));
+    std::ostringstream old;
+    old << std::ifstream(renamed).rdbuf();
+    unlink(renamed.c_str());
+    EXPECT_THAT(old.str(), MatchesRegex("I.*\"to the file\"\n"));
+    Configure(LogSettings());
+    LOG_INFO << "to the console again";
+  });
+  EXPECT_THAT(out, MatchesRegex("I.*\"to the console\"\nI.*\"to the console again\"\n"));
+}
+
+TEST_F(LogTest, ALineSaysHowManyAreMissing) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  std::string read;
+  std::thread reader;
+  {
+    LogSettings settings;
+    settings.file = "/proc/self/fd/" + std::to_string(ends[1]);
+    settings.format = LogFormat::kJson;
+    Configure(settings);
+    close(ends[1]);
+    const BackgroundLog background;
+    const uint64_t before = Log::dropped();
+    const std::string text(1 << 20, 'x');
+    while (Log::dropped() == before) LOG_INFO << text;
+    reader = std::thread([&] {
+      char buffer[1 << 16];
+      for (ssize_t n; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;) {
+        read.append(buffer, static_cast<size_t>(n));
+      }
+    });
+  }
+  Configure(LogSettings());
+  reader.join();
+  close(ends[0]);
+  EXPECT_THAT(read, HasSubstr(R"("message":"1 line is missing here: the log came faster than)"));
+}
+
+TEST_F(LogTest, AForkedChildWritesByItself) {
+  UnreadPipe pipe;
+  {
+    const BackgroundLog background;
+    LOG_INFO << "of the parent";
+    const pid_t child = fork();
+    if (child == 0) {
+      LOG_INFO << "of the child";
+      {
+        const BackgroundLog own;
+        LOG_INFO << "of its own thread";
+      }
+      _exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  const std::string text = pipe.Read();
+  EXPECT_THAT(text, HasSubstr("of the parent"));
+  EXPECT_THAT(text, HasSubstr("of the child"));
+  EXPECT_THAT(text, HasSubstr("of its own thread"));
+  EXPECT_EQ(text.find("of the parent"), text.rfind("of the parent"));
+}
+
+// ---- Lines that may come often
+
+TEST(LogRateTest, ABurstThenOneEachPeriod) {
+  LogRate rate;
+  TimePoint now = FromNanos(1'000'000'000'000);
+  uint64_t suppressed = 0;
+  for (int i = 0; i < LogRate::kBurst; ++i) EXPECT_TRUE(rate.Take(now, &suppressed)) << i;
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(rate.Take(now, &suppressed));
+  now += LogRate::kPeriod;
+  EXPECT_TRUE(rate.Take(now, &suppressed));
+  EXPECT_EQ(suppressed, 5u);
+  EXPECT_FALSE(rate.Take(now, &suppressed));
+  now += 100 * LogRate::kPeriod;
+  for (int i = 0; i < LogRate::kBurst; ++i) EXPECT_TRUE(rate.Take(now, &suppressed)) << i;
+  EXPECT_EQ(suppressed, 0u) << "they were told with the first";
+  EXPECT_FALSE(rate.Take(now, &suppressed));
+}
+
+TEST_F(LogTest, APlaceThatLogsSeldomTellsWhatItLeftOut) {
+  const auto [out, err] = Captured([] {
+    log_internal::Line(LogLevel::kWarning, "file.cc", 3, 17).stream() << "it happened";
+    for (int i = 0; i < 100'000; ++i) LOG_ERROR_SELDOM << "often";
+    if (Log::IsVerboseEnabled(9))
+      LOG_WARNING_SELDOM << "no";
+    else
+      LOG_WARNING_SELDOM << "another place";
+  });
+  EXPECT_THAT(err, HasSubstr("\"it happened (17 similar lines were suppressed)\""));
+  EXPECT_GE(std::count(err.begin(), err.end(), '\n'), 2 + LogRate::kBurst);
+  EXPECT_LT(std::count(err.begin(), err.end(), '\n'), 1000);
+  EXPECT_THAT(err, HasSubstr("another place"));
 }
 
 // ---- Threads

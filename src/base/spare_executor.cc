@@ -103,7 +103,9 @@ void SpareExecutor::Watch() {
     std::optional<TimePoint> next = NextLate(options_.clock->Now(), &late);
     if (present - late < options_.threads) {
       if (AddWorker()) {
+        mu_.Unlock();  // no lock is held while a line is logged
         LOG_WARNING << options_.name << ": a job takes long; one more thread works beside it";
+        mu_.Lock();
         continue;
       }
       next = options_.clock->Now() + options_.patience;  // by then a thread may be available

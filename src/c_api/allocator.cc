@@ -60,7 +60,9 @@ void TRITONSERVER_ResponseAllocator::Release(const OutputBuffer& buffer) const {
     const absl::Status status = nereid::TakeCError(
         release_fn(handle(), buffer.base, buffer.userp, buffer.byte_size,
                    static_cast<TRITONSERVER_MemoryType>(buffer.place.type), buffer.place.id));
-    if (!status.ok()) LOG_ERROR << "failed to release an output buffer: " << status.message();
+    if (!status.ok()) {
+      LOG_ERROR_SELDOM << "failed to release an output buffer: " << status.message();
+    }
   });
 }
 

@@ -21,9 +21,9 @@ void Notify(const char* callback, const Call& call) noexcept {
   try {
     call();
   } catch (const std::exception& e) {
-    LOG_ERROR << "the " << callback << " callback threw an exception: " << e.what();
+    LOG_ERROR_SELDOM << "the " << callback << " callback threw an exception: " << e.what();
   } catch (...) {
-    LOG_ERROR << "the " << callback << " callback threw an unknown exception";
+    LOG_ERROR_SELDOM << "the " << callback << " callback threw an unknown exception";
   }
 }
 

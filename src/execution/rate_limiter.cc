@@ -57,11 +57,16 @@ void RateLimiter::Seat::Close() {
 
 absl::StatusOr<std::unique_ptr<RateLimiter::Seat>> RateLimiter::Register(
     const InstanceSpec& instance) {
-  MutexLock lock(&mu_);
-  ASSIGN_OR_RETURN(const ResourceLedger::Id id, ledger_.Add(instance));
-  std::unique_ptr<Seat> seat(new Seat(this, id));
-  seats_[id] = seat.get();
-  LogStocks();
+  std::unique_ptr<Seat> seat;
+  std::string stocks;
+  {
+    MutexLock lock(&mu_);
+    ASSIGN_OR_RETURN(const ResourceLedger::Id id, ledger_.Add(instance));
+    seat.reset(new Seat(this, id));
+    seats_[id] = seat.get();
+    if (Log::IsVerboseEnabled(1)) stocks = StocksText();
+  }
+  if (!stocks.empty()) LOG_VERBOSE(1) << stocks;
   return seat;
 }
 
@@ -73,8 +78,7 @@ void RateLimiter::Grant() {
   });
 }
 
-void RateLimiter::LogStocks() const {
-  if (!Log::IsVerboseEnabled(1)) return;
+std::string RateLimiter::StocksText() const {
   std::map<int, std::string> by_device;  // kGlobal comes first
   for (const auto& [pool, stock] : ledger_.Stocks()) {
     absl::StrAppend(&by_device[pool.device], "\t\tResource: ", pool.name,
@@ -85,7 +89,7 @@ void RateLimiter::LogStocks() const {
     const bool global = device == ResourceLedger::Pool::kGlobal;
     absl::StrAppend(&text, "\tDevice: ", global ? "GLOBAL" : absl::StrCat(device), "\n", lines);
   }
-  LOG_VERBOSE(1) << text;
+  return text;
 }
 
 }  // namespace nereid

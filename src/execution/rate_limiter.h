@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 
 #include "base/mutex.h"
 #include "execution/resource_ledger.h"
@@ -62,7 +63,7 @@ class RateLimiter {
  private:
   // Grants free resources, and wakes the threads whose seats got them.
   void Grant() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void LogStocks() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::string StocksText() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   Mutex mu_;
   ResourceLedger ledger_ ABSL_GUARDED_BY(mu_);

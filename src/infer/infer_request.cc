@@ -237,7 +237,7 @@ void InferRequest::RespondError(const absl::Status& error, FailureReason reason)
 
 void InferRequest::Reschedule() {
   if (absl::Status moved = lifecycle_.MoveTo(RequestState::kPending, ""); !moved.ok()) {
-    LOG_ERROR << About() << moved.message();
+    LOG_ERROR_SELDOM << About() << moved.message();
   }
   model_->statistics().AddPending(1);
   lent_batch_.reset();
@@ -253,7 +253,7 @@ void InferRequest::Release(uint32_t flags) {
     model_->statistics().AddPending(-1);
   }
   if (absl::Status moved = lifecycle_.MoveTo(RequestState::kReleased, ""); !moved.ok()) {
-    LOG_ERROR << About() << moved.message();
+    LOG_ERROR_SELDOM << About() << moved.message();
   }
   lent_batch_.reset();
   ClearOverrideInputs();

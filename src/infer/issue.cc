@@ -42,8 +42,9 @@ absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns
     if (owned != nullptr) throw;
     // The scheduler has the request and will answer it, so the call does not fail.
     const std::shared_ptr<ResponseStream> open = stream.lock();
-    LOG_ERROR << (open == nullptr ? LogAbout{"", model->config().name, ""} : open->About())
-              << "model '" << model->config().name << "': an exception after a request was queued";
+    LOG_ERROR_SELDOM << (open == nullptr ? LogAbout{"", model->config().name, ""} : open->About())
+                     << "model '" << model->config().name
+                     << "': an exception after a request was queued";
   }
   if (!enqueued.ok()) {
     request->stream()->NoteRefusal(ToNanos(model->clock()->Now()));

@@ -47,7 +47,7 @@ std::unique_ptr<InferResponse> ResponseStream::ErrorOfBackend() noexcept try {
   const absl::Status error = absl::InternalError(
       absl::StrCat("model '", model()->config().name, "': the backend '", model()->config().backend,
                    "' ended the request without a final response"));
-  LOG_ERROR << About() << error.message();
+  LOG_ERROR_SELDOM << About() << error.message();
   // No shared_ptr to this object can be made any more: the response goes out without one.
   auto response = std::make_unique<InferResponse>(nullptr, model(), request_id_, target_.allocator,
                                                   target_.allocator_userp, trace_);
@@ -61,7 +61,7 @@ std::unique_ptr<InferResponse> ResponseStream::NewResponse() {
   // What the allocator needs may be gone once the final response was delivered.
   if (!final_sent()) {
     if (absl::Status started = target_.allocator->Start(target_.allocator_userp); !started.ok()) {
-      LOG_ERROR << About() << "response allocation start failed: " << started.message();
+      LOG_ERROR_SELDOM << About() << "response allocation start failed: " << started.message();
     }
   }
   return std::make_unique<InferResponse>(shared_from_this(), model(), request_id_,

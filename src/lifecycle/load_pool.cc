@@ -110,13 +110,19 @@ void LoadPool::Watch() {
     }
     try {
       AddWorker();
-    } catch (const std::exception& e) {  // no thread or no memory: tries again later
-      LOG_WARNING << "a model takes long to load, and others have to wait: " << e.what();
+      slowest->replaced = true;
+    } catch (const std::exception&) {  // tries again later
       slowest->since = clock_->Now();
-      continue;
     }
-    LOG_WARNING << "a model takes long to load: others are loaded beside it";
-    slowest->replaced = true;
+    const bool added = slowest->replaced;
+    mu_.Unlock();  // no lock is held while a line is logged
+    if (added) {
+      LOG_WARNING << "a model takes long to load: others are loaded beside it";
+    } else {
+      LOG_WARNING << "a model takes long to load, and others have to wait: there is no memory or "
+                     "no thread to load them beside it";
+    }
+    mu_.Lock();
   }
 }
 

@@ -18,17 +18,21 @@ class LoadProgress {
       : clock_(clock), total_(total), start_(clock->Now()), next_(start_ + kPeriod) {}
 
   void Count(bool ok) noexcept ABSL_LOCKS_EXCLUDED(mu_) {
-    MutexLock lock(&mu_);
-    ++done_;
-    if (!ok) ++failed_;
     const TimePoint now = clock_->Now();
-    if (total_ < kWorthTelling || (now < next_ && done_ < total_)) return;
-    next_ = now + kPeriod;
+    int64_t done = 0;
+    int64_t failed = 0;
+    {
+      MutexLock lock(&mu_);
+      done = ++done_;
+      failed = failed_ += ok ? 0 : 1;
+      if (total_ < kWorthTelling || (now < next_ && done < total_)) return;
+      next_ = now + kPeriod;
+    }
     const double seconds = std::chrono::duration<double>(now - start_).count();
-    if (failed_ == 0) {
-      LOG_INFO << done_ << " of " << total_ << " models loaded after " << seconds << " s";
+    if (failed == 0) {
+      LOG_INFO << done << " of " << total_ << " models loaded after " << seconds << " s";
     } else {
-      LOG_INFO << done_ << " of " << total_ << " models loaded (" << failed_ << " failed) after "
+      LOG_INFO << done << " of " << total_ << " models loaded (" << failed << " failed) after "
                << seconds << " s";
     }
   }

@@ -75,7 +75,7 @@ std::optional<ModelId> ModelManager::AttemptLoad(const std::string& name,
     place = std::make_pair(ModelId{"", name}, std::string());
   }
   if (!place.ok()) {
-    LOG_ERROR << "failed to load '" << name << "': " << place.status().message();
+    LOG_ERROR_SELDOM << "failed to load '" << name << "': " << place.status().message();
     return end(place.status());
   }
   const auto& [id, directory] = *place;
@@ -141,7 +141,7 @@ std::optional<ModelId> ModelManager::AttemptUnload(const std::string& name, bool
   ModelCatalogue::ClaimResult result = catalogue_.ClaimUnload(id, with_members);
   if (result.busy.has_value()) return std::move(result.busy);
   if (!result.claim.has_value()) {
-    LOG_ERROR << "Model to be unloaded has not been served: '" << name << "'";
+    LOG_ERROR_SELDOM << "Model to be unloaded has not been served: '" << name << "'";
     ended(absl::OkStatus());
     return std::nullopt;
   }

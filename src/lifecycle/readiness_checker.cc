@@ -41,13 +41,16 @@ absl::Status Readiness::Probe() {
 
 void Readiness::Set(absl::Status answer) {
   const bool ready = answer.ok();
-  MutexLock lock(&mu_);
-  if (!ready && answer_.ok()) {
+  absl::Status before;
+  {
+    MutexLock lock(&mu_);
+    before = std::exchange(answer_, answer);
+    ready_.store(ready, std::memory_order_release);
+  }
+  if (!ready && before.ok()) {
     LOG_WARNING << "model " << name_ << " is not ready: " << answer.message();
   }
-  if (ready && !answer_.ok()) LOG_INFO << "model " << name_ << " is ready again";
-  answer_ = std::move(answer);
-  ready_.store(ready, std::memory_order_release);
+  if (ready && !before.ok()) LOG_INFO << "model " << name_ << " is ready again";
 }
 
 ReadinessChecker::~ReadinessChecker() {

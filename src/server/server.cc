@@ -130,6 +130,9 @@ Server::Server(const ServerOptions& options, Clock* clock)
   gauges_.Add("nereid_in_flight_requests_limit",
               "Limit of requests that clients have open, 0 if there is none",
               [this] { return static_cast<double>(in_flight_requests_.limit()); });
+  gauges_.Add("nereid_log_dropped",
+              "Lines of the log that are lost: they came faster than they were read or written",
+              [] { return static_cast<double>(Log::dropped()); });
   gauges_.Add("nereid_model_requests_limit",
               "Limit of requests and live sequences of a version of a model, 0 if there is none",
               [this] { return static_cast<double>(options_.max_model_requests); });
@@ -380,7 +383,7 @@ absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t versio
   if (lame_duck_.load()) return false;
   // The readiness checker logs its own results.
   if (!ready.ok() && from == ReadinessFrom::kBackends) {
-    LOG_WARNING << "model '" << name << "' is not ready: " << ready.message();
+    LOG_WARNING_SELDOM << "model '" << name << "' is not ready: " << ready.message();
   }
   return ready.ok();
 }

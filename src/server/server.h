@@ -19,6 +19,7 @@
 #include "base/budget.h"
 #include "base/clock.h"
 #include "base/export.h"
+#include "base/log.h"
 #include "infer/infer_request.h"
 #include "infer/model_pass.h"
 #include "lifecycle/control_client.h"
@@ -217,6 +218,7 @@ class NEREID_API Server {
   std::string FailedModelsText(const std::vector<std::string>& names) const;
 
   const ServerOptions options_;
+  const BackgroundLog log_;  // first: all others may log until their end
   Clock* const clock_;
   const TimePoint started_;
   Budget in_flight_bytes_;

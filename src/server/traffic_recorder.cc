@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "base/log.h"
@@ -14,6 +15,10 @@
 
 namespace nereid {
 namespace {
+
+void LogAll(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) LOG_WARNING << note;
+}
 
 // Short enough for the rings of a model with 50,000 requests per second and instance.
 constexpr std::chrono::milliseconds kInterval{25};
@@ -47,8 +52,13 @@ TrafficRecorder::TrafficRecorder(const TrafficRecorderOptions& options, std::FIL
 TrafficRecorder::~TrafficRecorder() {
   poller_.reset();
   Poll();
-  MutexLock lock(&mu_);
-  for (const auto& [model, followed] : followed_) Report(followed.cursor, *model);
+  std::vector<std::string> notes;
+  {
+    MutexLock lock(&mu_);
+    for (const auto& [model, followed] : followed_) Report(followed.cursor, *model);
+    notes.swap(notes_);
+  }
+  LogAll(notes);
   if (inputs_ != nullptr && inputs_->lost() > 0) {
     LOG_WARNING << "the recording '" << options_.file << "' lacks the inputs of " << inputs_->lost()
                 << " requests: they had more than " << InputRecorder::kMostRequestBytes
@@ -64,8 +74,18 @@ void TrafficRecorder::Poll() {
   std::vector<KeptInputs> inputs;
   if (inputs_ != nullptr) inputs = inputs_->Take();
   const std::vector<std::shared_ptr<const ServingModel>> serving = models_();
-  MutexLock lock(&mu_);
-  if (full_) return;
+  std::vector<std::string> notes;
+  {
+    MutexLock lock(&mu_);
+    if (full_) return;
+    WriteNews(inputs, serving);
+    notes.swap(notes_);
+  }
+  LogAll(notes);
+}
+
+void TrafficRecorder::WriteNews(const std::vector<KeptInputs>& inputs,
+                                const std::vector<std::shared_ptr<const ServingModel>>& serving) {
   for (auto& [model, followed] : followed_) followed.serves = false;
   for (const auto& model : serving) {
     const auto [it, added] = followed_.try_emplace(model);
@@ -122,14 +142,21 @@ void TrafficRecorder::Write(const std::string& line) {
 void TrafficRecorder::Stop(const std::string& why) {
   full_ = true;
   if (inputs_ != nullptr) inputs_->Stop();
-  LOG_WARNING << "the recording '" << options_.file << "' ends: " << why;
+  try {
+    notes_.push_back(absl::StrCat("the recording '", options_.file, "' ends: ", why));
+  } catch (const std::bad_alloc&) {  // the note is lost
+  }
 }
 
 void TrafficRecorder::Report(const RecordCursor& cursor, const ServingModel& model) {
   if (cursor.lost == 0) return;
-  LOG_WARNING << "the recording '" << options_.file << "' lacks " << cursor.lost
-              << " requests and executions of model '" << model.config().name
-              << "': more came than --record could write; a larger --recorder-events helps";
+  try {
+    notes_.push_back(absl::StrCat(
+        "the recording '", options_.file, "' lacks ", cursor.lost,
+        " requests and executions of model '", model.config().name,
+        "': more came than --record could write; a larger --recorder-events helps"));
+  } catch (const std::bad_alloc&) {  // the note is lost
+  }
 }
 
 }  // namespace nereid

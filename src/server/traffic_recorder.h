@@ -57,6 +57,9 @@ class TrafficRecorder {
   TrafficRecorder(const TrafficRecorderOptions& options, std::FILE* file, Clock* clock,
                   InputRecorder* inputs, Models models);
 
+  void WriteNews(const std::vector<KeptInputs>& inputs,
+                 const std::vector<std::shared_ptr<const ServingModel>>& serving)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Follow(const ServingModel& model, Followed* followed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Writes inputs of the models that are followed.
   void WriteInputs(const std::vector<KeptInputs>& all) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -73,6 +76,7 @@ class TrafficRecorder {
   std::FILE* const file_ ABSL_PT_GUARDED_BY(mu_);
   uint64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
   bool full_ ABSL_GUARDED_BY(mu_) = false;  // at its limit, or an error of the disk
+  std::vector<std::string> notes_ ABSL_GUARDED_BY(mu_);  // to be logged without the lock
   uint64_t last_number_ ABSL_GUARDED_BY(mu_) = 0;
   // Those that serve, and those that others still use: their requests are under way.
   std::map<std::shared_ptr<const ServingModel>, Followed> followed_ ABSL_GUARDED_BY(mu_);

@@ -206,7 +206,7 @@ TRITONSERVER_Error* TRITONBACKEND_ResponseSend(TRITONBACKEND_Response* response,
     owned->set_status(nereid::FromCError(error));
   }
   const absl::Status sent = stream->Send(std::move(owned), send_flags);
-  if (!sent.ok()) LOG_ERROR << stream->About() << sent.message();
+  if (!sent.ok()) LOG_ERROR_SELDOM << stream->About() << sent.message();
   return ToCError(sent);
 } catch (...) {
   return CaughtError();

@@ -204,7 +204,7 @@ void StreamRequest::ReceiveOnly(std::unique_ptr<InferResponse> response, bool is
   absl::StatusOr<std::unique_ptr<InferResponse>> only = response_.Take();
   if (only.ok()) return SendResponse(*std::move(only), /*is_final=*/true);
   if (response_.count() != 1) {
-    LOG_ERROR << About() << "model '" << names_.model << "': " << only.status().message();
+    LOG_ERROR_SELDOM << About() << "model '" << names_.model << "': " << only.status().message();
   }
   SendError(only.status(), /*is_final=*/true);
 }

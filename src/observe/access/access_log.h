@@ -1,7 +1,7 @@
 // AccessLog: a line for each request, or for a sample of them, in a file of its own. Thread-safe.
 //
-// Lines are written by a thread of the log from a queue of limited length. Whoever logs never waits
-// for a disk or for a reader: what finds no place in the queue is dropped and counted.
+// Lines are made and written by the thread of a LineWriter. Whoever logs never waits for a disk or
+// for a reader: what finds no place in its queue is dropped and counted.
 #ifndef NEREID_OBSERVE_ACCESS_ACCESS_LOG_H_
 #define NEREID_OBSERVE_ACCESS_ACCESS_LOG_H_
 
@@ -13,12 +13,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/export.h"
-#include "base/mutex.h"
+#include "base/line_writer.h"
 
 namespace nereid {
 
@@ -51,8 +49,8 @@ class NEREID_API AccessLog {
   // `clock` outlives the log. INTERNAL if the file cannot be opened.
   static absl::StatusOr<std::unique_ptr<AccessLog>> Open(const Options& options,
                                                          const Clock* clock);
-  // Writes what waits.
-  ~AccessLog();
+  // Writes what waits, but does not wait for a reader for longer than LineWriter does.
+  ~AccessLog() = default;
   AccessLog(const AccessLog&) = delete;
   AccessLog& operator=(const AccessLog&) = delete;
 
@@ -61,12 +59,12 @@ class NEREID_API AccessLog {
     return sample_ == 1 || seen_.fetch_add(1, std::memory_order_relaxed) % sample_ == 0;
   }
   // The request has ended now. Never blocks. The entry is lost if there is no memory for it.
-  void Write(AccessEntry entry) noexcept ABSL_LOCKS_EXCLUDED(mu_);
-  // Makes the thread open the file again by its name, which may have been renamed. If that fails,
-  // lines still go to where they went.
-  void Reopen() ABSL_LOCKS_EXCLUDED(mu_);
-  // Entries for which there was no place.
-  uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+  void Write(AccessEntry entry) noexcept;
+  // Opens the file again by its name, which may have been renamed, and logs it if that fails: lines
+  // then still go to where they went.
+  void Reopen();
+  // Entries for which there was no place, and lines that could not be written.
+  uint64_t dropped() const { return lines_.dropped.load(std::memory_order_relaxed); }
 
  private:
   struct Ended {
@@ -75,26 +73,15 @@ class NEREID_API AccessLog {
     uint64_t wall_ms;  // since the Unix epoch
   };
 
-  AccessLog(const Options& options, const Clock* clock, int fd);
-  void Run() ABSL_LOCKS_EXCLUDED(mu_);
-  // Used by the thread.
-  void OpenAgain();
-  void WriteLines(const std::vector<Ended>& ended);
+  AccessLog(const Options& options, const Clock* clock, Output output);
   static std::string Line(const Ended& ended);
 
   const std::string file_;
   const uint64_t sample_;
-  const size_t queue_limit_;
   const Clock* const clock_;
-  int fd_;  // the thread's
   std::atomic<uint64_t> seen_{0};
-  std::atomic<uint64_t> dropped_{0};
-  Mutex mu_;
-  CondVar changed_;
-  std::vector<Ended> queue_ ABSL_GUARDED_BY(mu_);
-  bool reopen_ ABSL_GUARDED_BY(mu_) = false;
-  bool ending_ ABSL_GUARDED_BY(mu_) = false;
-  std::thread thread_;  // last: uses all of the above
+  LineCounts lines_;
+  LineWriter<Ended> writer_;
 };
 
 }  // namespace nereid

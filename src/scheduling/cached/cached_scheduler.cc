@@ -145,7 +145,7 @@ void CachedScheduler::Answer(RequestPtr request, std::unique_ptr<InferResponse> 
   if (FlightRecord* const flight = stream->flight(); flight != nullptr) flight->looked_up = now;
   stream->NoteOutcome(FlightOutcome::kCacheHit);
   const absl::Status sent = stream->Send(std::move(response), kResponseCompleteFinal);
-  if (!sent.ok()) LOG_ERROR << stream->About() << sent.message();
+  if (!sent.ok()) LOG_ERROR_SELDOM << stream->About() << sent.message();
 }
 
 void CachedScheduler::Keep(const InferResponse& response, const std::string& key,

@@ -128,7 +128,7 @@ absl::Status SendAnswer(const EnsembleContext& context, InferRequest* request,
   }
   const absl::Status sent =
       stream->Send(std::move(response), answer->is_final ? kResponseCompleteFinal : 0);
-  if (!sent.ok()) LOG_ERROR << stream->About() << sent.message();
+  if (!sent.ok()) LOG_ERROR_SELDOM << stream->About() << sent.message();
   return absl::OkStatus();
 }
 

@@ -233,11 +233,11 @@ void EnsembleRun::StartOverdue() noexcept {
   }
   if (!work.start.empty()) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(OverdueRuns::kLongestWait);
-    LOG_ERROR << std::move(about) << "ensemble '" << context_->config->name
-              << "': steps that have waited " << waited.count()
-              << " s for others of their request (max_inflight_requests: "
-              << context_->config->ensemble.max_inflight_requests
-              << ") start beside them: " << work.start.size();
+    LOG_ERROR_SELDOM << std::move(about) << "ensemble '" << context_->config->name
+                     << "': steps that have waited " << waited.count()
+                     << " s for others of their request (max_inflight_requests: "
+                     << context_->config->ensemble.max_inflight_requests
+                     << ") start beside them: " << work.start.size();
   }
   Do(std::move(work));
 }
@@ -684,7 +684,7 @@ void EnsembleRun::Do(Work work) noexcept {
   for (Call* const call : work.cancel) {
     try {
       if (absl::Status s = call->request.Cancel(); !s.ok()) {
-        LOG_ERROR << call->request.About() << s.message();
+        LOG_ERROR_SELDOM << call->request.About() << s.message();
       }
     } catch (const std::bad_alloc&) {
       // The call is not cancelled: it runs to its end.

@@ -31,7 +31,7 @@ absl::Status EnsembleScheduler::Enqueue(RequestPtr* request) {
   if (r.queue_start_ns() == 0) r.set_queue_start_ns(ToNanos(context_.clock->Now()));
   // The request does not wait here. Its parts may, in the queues of their models.
   if (absl::Status moved = r.lifecycle().MoveTo(RequestState::kExecuting, ""); !moved.ok()) {
-    LOG_ERROR << r.About() << moved.message();
+    LOG_ERROR_SELDOM << r.About() << moved.message();
   }
   r.model()->statistics().AddPending(-1);
   const StepQueue::TurnScope scope(r.TakeInlineTurn());

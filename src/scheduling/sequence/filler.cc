@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/log.h"
 #include "infer/response.h"
 #include "memory/output_allocator.h"
 
@@ -65,18 +64,13 @@ RequestPtr MakeFiller(ModelPass pass, const FillerShape& shape, TimePoint now) {
   for (const FillerShape::Input& input : shape.inputs) {
     absl::StatusOr<InferInput*> added =
         request.AddInput(input.name, input.data_type, input.sent_shape);
-    if (!added.ok()) {  // cannot happen: the inputs of a request have different names
-      LOG_ERROR << added.status().message();
-      continue;
-    }
+    if (!added.ok()) continue;  // cannot happen: the inputs of a request have different names
     (*added)->set_shape(input.shape);
     (*added)->AppendBuffer({owned->zeros.get(), input.byte_size, MemoryPlace{}});
   }
   request.BeginFlight(std::move(pass), ToNanos(now));
   request.set_queue_start_ns(ToNanos(now));
-  if (absl::Status moved = request.lifecycle().MoveTo(RequestState::kPending, ""); !moved.ok()) {
-    LOG_ERROR << moved.message();
-  }
+  request.lifecycle().MoveTo(RequestState::kPending, "").IgnoreError();  // cannot fail: it is new
   return RequestPtr(&owned.release()->request);
 }
 

@@ -94,6 +94,11 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
   RETURN_IF_ERROR(CheckRequest(request));
   const TimePoint now = clock_->Now();
   Aftermath aftermath;
+  struct NewBeginning {
+    LogAbout about;
+    std::string id;
+  };
+  std::optional<NewBeginning> again;  // of a live sequence; logged without the lock
   {
     MutexLock lock(&mu_);
     // Nothing may be queued: no instance pulls any more.
@@ -124,8 +129,7 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
       sequence->generated_id = nameless;
       if (nameless) sequence->maker_flags = maker_flags;
     } else if (starts) {
-      LOG_WARNING << request.About() << "model '" << config_->name << "': sequence "
-                  << sequence->id.ToString() << " begins anew before it has ended";
+      again.emplace(NewBeginning{request.About(), sequence->id.ToString()});
     }
     if (request.queue_start_ns() == 0) request.set_queue_start_ns(ToNanos(now));
     const bool cancelled = request.stream()->IsCancelled();
@@ -139,6 +143,10 @@ absl::Status SequenceScheduler::Enqueue(RequestPtr* owned) {
     if ((hold_until_queued_ > 0 || hold_until_backlogged_ > 0) && !Holding()) WakeAll();
   }
   aftermath.Finish();
+  if (again.has_value()) {
+    LOG_WARNING_SELDOM << std::move(again->about) << "model '" << config_->name << "': sequence "
+                       << again->id << " begins anew before it has ended";
+  }
   return absl::OkStatus();
 }
 
@@ -426,6 +434,8 @@ bool SequenceScheduler::StopNext(uint64_t* last) {
 
 void SequenceScheduler::OnTimer() {
   Aftermath aftermath;
+  const bool tell = Log::IsVerboseEnabled(1);
+  std::vector<std::string> idle;  // sequences that are ended; logged without the lock
   {
     MutexLock lock(&mu_);
     alarm_.HasRung();
@@ -436,8 +446,7 @@ void SequenceScheduler::OnTimer() {
     }
     while (const std::optional<uint64_t> number = reaper_.FirstIdle(now)) {
       LiveSequence* const sequence = sequences_.find(*number)->second.get();
-      LOG_VERBOSE(1) << "model '" << config_->name << "': sequence " << sequence->id.ToString()
-                     << " has been idle for too long and is ended";
+      if (tell) idle.push_back(sequence->id.ToString());
       Requests end = MakeEnd(sequence, now);
       reaper_.Forget(*number);
       Close(sequence);
@@ -455,6 +464,10 @@ void SequenceScheduler::OnTimer() {
     ArmTimer();
   }
   aftermath.Finish();
+  for (const std::string& id : idle) {
+    LOG_VERBOSE(1) << "model '" << config_->name << "': sequence " << id
+                   << " has been idle for too long and is ended";
+  }
 }
 
 void SequenceScheduler::ArmTimer() {
