@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/version.h"
 #include "commands.h"
+#include "descriptors.h"
 #include "exit_watchdog.h"
 #include "flags/cloud_environment.h"
 #include "flags/command_line.h"
@@ -286,6 +287,7 @@ int Main(int argc, char** argv) {
     std::cerr << program << ": " << configured.message() << "\n";
     return 1;
   }
+  RaiseDescriptorLimit();
   ShutdownSignals signals;
   ExitWatchdog watchdog(Clock::Real(), &EndProcess);
   InstallCrashReporter();

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/processors.h"
 #include "base/status_macros.h"
+#include "descriptors.h"
 #include "flags/command_line.h"
 #include "frontends/http/authority.h"
 #include "frontends/tracing/otlp_exporter.h"
@@ -85,6 +86,7 @@ absl::Status Services::Start(const Settings& settings) {
   RETURN_IF_ERROR(StartTracing(settings.trace));
   shared_memory_ = std::make_unique<SharedMemoryRegistry>(settings.allow_client_shared_memory);
   RETURN_IF_ERROR(LoadApiKeys(settings.api_key_file));
+  connection_room_ = std::make_shared<transport::ConnectionRoom>(UINT64_MAX);
   SetHttpOptions(settings);
   if (settings.allow_http || settings.sagemaker.listen.allow || settings.vertex_ai.listen.allow) {
     http_frontend_ =
@@ -95,6 +97,7 @@ absl::Status Services::Start(const Settings& settings) {
   RETURN_IF_ERROR(StartCloudPorts(settings));
   if (settings.console.allow) RETURN_IF_ERROR(StartConsole(settings));
   if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
+  SizeConnectionRoom(settings, connection_room_.get());
   return absl::OkStatus();
 }
 
@@ -172,6 +175,7 @@ absl::Status Services::LoadApiKeys(const std::string& path) {
 
 absl::Status Services::StartGrpc(const Settings& settings) {
   GrpcServerOptions options = settings.grpc;
+  options.connection_room = connection_room_;
   options.infer_threads = ThreadCount(options.infer_threads, kMostGrpcThreads);
   options.max_waiting_stream_bytes = settings.max_waiting_stream_bytes;
   options.max_admin_body_bytes = settings.max_admin_body_bytes;
@@ -249,6 +253,7 @@ HttpFrontendOptions Services::FrontendOptions(const Settings& settings) const {
 
 void Services::SetHttpOptions(const Settings& settings) {
   http_options_ = InferencePortOptions(server_, settings.http);
+  http_options_.connection_room = connection_room_;
   http_options_.thread_count = ThreadCount(http_options_.thread_count, kMostHttpThreads);
   http_options_.stall_timeout = http_options_.header_timeout;
   http_options_.note_times = tracing_->on_flag();
@@ -317,6 +322,8 @@ absl::Status Services::StartMetrics(const Settings& s) {
   HttpServerOptions options = s.metrics;
   options.address = s.metrics_address();
   options.max_connections = 256;
+  options.connection_room = connection_room_;
+  options.may_use_reserve = true;
   options.max_body_bytes = 64 << 10;
   options.body_budget = server_->in_flight_bytes();
   options.http2 = false;

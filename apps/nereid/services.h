@@ -86,6 +86,7 @@ class Services {
   // closed and before the server is destroyed.
   std::unique_ptr<SpareExecutor> admin_;
   std::unique_ptr<SpareExecutor> compression_;
+  std::shared_ptr<transport::ConnectionRoom> connection_room_;
   std::unique_ptr<HttpFrontend> http_frontend_;  // null: without REST
   HttpServerOptions http_options_;               // of the HTTP port; others have the same limits
   std::unique_ptr<GrpcServer> grpc_;

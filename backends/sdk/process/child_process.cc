@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace nereid_backend {
@@ -34,6 +36,19 @@ std::vector<char*> Pointers(std::vector<std::string>* texts) {
   for (std::string& text : *texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
+}
+
+// The server may have raised its soft limit of open files. Programs that call select() rely on small
+// numbers, and others walk through all numbers below the limit, so the child gets back what the
+// server was started with. It may raise it again.
+void RestoreFileLimit(pid_t pid) {
+  const char* const soft = std::getenv("NEREID_SOFT_FILE_LIMIT");
+  struct rlimit limit = {};
+  if (soft == nullptr || prlimit(pid, RLIMIT_NOFILE, nullptr, &limit) != 0) return;
+  const rlim_t wanted = std::strtoull(soft, nullptr, 10);
+  if (wanted == 0 || wanted >= limit.rlim_cur) return;
+  limit.rlim_cur = wanted;
+  prlimit(pid, RLIMIT_NOFILE, &limit, nullptr);
 }
 
 class SpawnPlan {
@@ -116,7 +131,10 @@ Result<ChildProcess> ChildProcess::Start(const Spec& spec) {
   SpawnPlan plan;
   int error = plan.Set(pipe.get(), descriptors);
   if (error == 0) error = plan.Spawn(spec, &child.pid_);
-  if (error == 0) return child;
+  if (error == 0) {
+    RestoreFileLimit(child.pid_);
+    return child;
+  }
   child.pid_ = -1;
   return SystemError(StrCat("failed to start '", spec.executable, "'"), error);
 }

@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,19 @@ TEST(ChildProcessTest, InheritsWhatItIsGivenOnly) {
             "0\n1\n2\n3\n4\n5\n");
   signal(SIGUSR2, handler);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+TEST(ChildProcessTest, GetsTheSoftLimitOfFilesBackThatTheServerHasRaised) {
+  setenv("NEREID_SOFT_FILE_LIMIT", "61", 1);
+  // The limit is set just after the start. A child that never sees it hangs the test.
+  const char* const script = "until [ $(ulimit -Sn) = 61 ]; do :; done; ulimit -Sn; ulimit -Hn";
+  struct rlimit own = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &own), 0);
+  EXPECT_EQ(OutputOf({"/bin/sh", {"-c", script}, {}, {}}),
+            "61\n" + std::to_string(own.rlim_max) + "\n");
+  unsetenv("NEREID_SOFT_FILE_LIMIT");
+  EXPECT_EQ(OutputOf({"/bin/sh", {"-c", "ulimit -Sn"}, {}, {}}),
+            std::to_string(own.rlim_cur) + "\n");
 }
 
 TEST(ChildProcessTest, DescriptorsComeInTheirOrder) {

@@ -114,6 +114,8 @@ transport::PortOptions ToPort(const GrpcServerOptions& options) {
   port.connections_name = "gRPC connections";
   port.max_connections = options.max_connections;
   port.connections_option = "--grpc-max-connections";
+  port.room = options.connection_room;
+  port.goes_last = true;
   return port;
 }
 

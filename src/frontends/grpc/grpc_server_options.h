@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "base/clock.h"
@@ -16,6 +17,10 @@
 namespace nereid {
 
 class SpareExecutor;
+
+namespace transport {
+class ConnectionRoom;
+}  // namespace transport
 
 enum class GrpcCompression { kNone, kLow, kMedium, kHigh };
 
@@ -59,6 +64,8 @@ struct GrpcServerOptions {
   int infer_threads = 2;              // event loops, 1 to 128
   int call_pool_size = 8;             // finished calls whose memory a connection keeps for the next
   uint64_t max_connections = 10'000;  // beyond: closed; 0: unlimited
+  // Shared with other ports; null: nobody counts the descriptors.
+  std::shared_ptr<transport::ConnectionRoom> connection_room;
   GrpcCompression response_compression = GrpcCompression::kNone;  // of inference responses
   // Responses of one request that may wait for the client of its stream; beyond this, the request
   // has no credit for more. At least 1.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "base/budget.h"
@@ -14,6 +15,9 @@
 #include "frontends/transport/tls_options.h"
 
 namespace nereid {
+namespace transport {
+class ConnectionRoom;
+}  // namespace transport
 
 struct HttpServerOptions {
   std::string address = "0.0.0.0";  // an address or a host name
@@ -22,6 +26,9 @@ struct HttpServerOptions {
   int thread_count = 1;             // I/O threads, each with its own event loop
 
   uint64_t max_connections = 10'000;    // beyond: 503 and closed; 0 = unlimited
+  // Shared with other ports; null: nobody counts the descriptors.
+  std::shared_ptr<transport::ConnectionRoom> connection_room;
+  bool may_use_reserve = false;  // connections are accepted although that room is full
   size_t max_header_bytes = 64 * 1024;  // request line and headers; beyond: 431
   uint64_t max_body_bytes = std::numeric_limits<int32_t>::max();  // beyond: 413
   size_t max_chunks = 65536;  // non-empty chunks of a chunked body; beyond: 400

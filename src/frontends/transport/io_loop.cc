@@ -119,6 +119,19 @@ void IoLoop::Register(LoopConnection* connection) {
   if (!sweeping_) ArmSweep();
 }
 
+std::vector<IoLoop::Idle> IoLoop::LongestIdle(size_t most) const {
+  std::vector<Idle> idle;
+  for (LoopConnection* connection : connections_) {
+    if (const auto since = connection->IdleSince()) idle.push_back({*since, connection});
+  }
+  const auto earlier = [](const Idle& a, const Idle& b) { return a.since < b.since; };
+  const size_t count = std::min(most, idle.size());
+  std::partial_sort(idle.begin(), idle.begin() + static_cast<ptrdiff_t>(count), idle.end(),
+                    earlier);
+  idle.resize(count);
+  return idle;
+}
+
 void IoLoop::ArmSweep() {
   sweeping_ = !connections_.empty();
   if (!sweeping_) return;

@@ -97,6 +97,12 @@ class IoLoop final : public WakeBatch::Sleeper, public std::enable_shared_from_t
   }
   // Calls OnTimer of `timer` at `when`, or soon after. A timer that was started already is moved.
   void StartTimer(Timer* timer, TimePoint when);
+  // The `most` connections that have been idle for longest, the longest first.
+  struct Idle {
+    TimePoint since;
+    LoopConnection* connection;
+  };
+  std::vector<Idle> LongestIdle(size_t most) const;
   // To be called before a timer that was started is destroyed.
   void StopTimer(Timer* timer) { timers_.Remove(timer); }
   void Register(LoopConnection* connection);

@@ -22,6 +22,10 @@ using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>
 // How long the listener waits after an accept has failed for lack of descriptors, or for another
 // reason that is not one of a single connection.
 constexpr std::chrono::milliseconds kAcceptRetry(50);
+// How long it waits for loops that look for idle connections.
+constexpr std::chrono::milliseconds kSearchPatience(500);
+// And until it has others looked for if there were none.
+constexpr Duration kNextSearch = std::chrono::milliseconds(100);
 
 // Whether `error` is one of a single connection, which is closed already. Then the next connection
 // is accepted at once.
@@ -90,22 +94,70 @@ void Listener::Accept() {
 
 void Listener::OnAccept(const boost::system::error_code& error, Socket socket, IoLoop* loop) {
   if (!acceptor_.is_open()) return;
-  if (error && !IsOfOneConnection(error)) {
-    LOG_WARNING << "cannot accept a connection for " << options_.protocol << ": "
-                << error.message();
-    retry_timer_.expires_after(kAcceptRetry);
-    retry_timer_.async_wait([this](const boost::system::error_code& cancelled) {
-      if (!cancelled) Accept();
-    });
-    return;
-  }
+  if (error && !IsOfOneConnection(error)) return OnFault(error);
+  faulty_ = false;
+  const bool limited = options_.room != nullptr && !options_.may_use_reserve;
   if (!error) {
     auto slot = connections_->Take(1);
-    if (slot.ok()) {
-      loop->Adopt(std::move(socket), *std::move(slot));
-    } else {
+    if (!slot.ok()) {
       Refuse(std::move(socket), slot.status());
+    } else if (limited && options_.room->IsOver()) {
+      const absl::Status reason = options_.room->Refusal();
+      slot->Return();
+      Refuse(std::move(socket), reason);
+    } else {
+      loop->Adopt(std::move(socket), *std::move(slot));
     }
+  }
+  if (limited && options_.room->IsFull() && loop->Now() >= next_search_) return MakeRoom();
+  Accept();
+}
+
+void Listener::OnFault(const boost::system::error_code& error) {
+  const TimePoint now = loops_.front()->Now();
+  faulty_ = true;
+  ++faults_;
+  if (now >= next_fault_line_) {
+    LOG_WARNING << "cannot accept a connection for " << options_.protocol << ": "
+                << error.message() << (faults_ > 1 ? absl::StrCat(" (", faults_, " times)") : "");
+    next_fault_line_ = now + kLogInterval;
+    faults_ = 0;
+  }
+  const bool no_descriptor = error == boost::system::errc::too_many_files_open ||
+                             error == boost::system::errc::too_many_files_open_in_system;
+  if (no_descriptor && options_.room != nullptr && now >= next_search_) return MakeRoom();
+  AcceptLater();
+}
+
+void Listener::AcceptLater() {
+  retry_timer_.expires_after(kAcceptRetry);
+  retry_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) Accept();
+  });
+}
+
+void Listener::MakeRoom() {
+  const uint64_t search = ++search_;
+  retry_timer_.expires_after(kSearchPatience);
+  retry_timer_.async_wait([this, search](const boost::system::error_code& cancelled) {
+    if (!cancelled) OnRoomMade(search, 0);
+  });
+  // Whoever answers last may do so when this object has gone. Its loop tells: a loop that has ended
+  // runs no task.
+  options_.room->LetIdleGo([this, search, loop = std::weak_ptr<IoLoop>(loops_.front())](
+                               size_t gone) {
+    const std::shared_ptr<IoLoop> first = loop.lock();
+    if (first != nullptr) first->Post([this, search, gone] { OnRoomMade(search, gone); });
+  });
+}
+
+void Listener::OnRoomMade(uint64_t search, size_t gone) {
+  if (!acceptor_.is_open() || search != search_) return;
+  ++search_;
+  retry_timer_.cancel();
+  if (gone == 0) {
+    next_search_ = loops_.front()->Now() + kNextSearch;
+    if (faulty_) return AcceptLater();
   }
   Accept();
 }

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "base/budget.h"
+#include "base/clock.h"
+#include "frontends/transport/connection_room.h"
 #include "frontends/transport/io_loop.h"
 #include "frontends/transport/socket.h"
 
@@ -26,6 +28,8 @@ struct ListenOptions {
   bool reuse_port = false;  // let other processes listen on the same port too
   // What a connection over the limit is told before it is closed; null: nothing.
   std::function<std::string(const absl::Status& reason)> refusal;
+  std::shared_ptr<ConnectionRoom> room;  // of the process; null: nobody knows it
+  bool may_use_reserve = false;          // connections are accepted although the room is full
 };
 
 class Listener {
@@ -46,15 +50,30 @@ class Listener {
   uint16_t port() const { return port_; }
 
  private:
+  // How often the log says that connections cannot be accepted.
+  static constexpr Duration kLogInterval = std::chrono::minutes(1);
+
   void Accept();
   void OnAccept(const boost::system::error_code& error, Socket socket, IoLoop* loop);
   void Refuse(Socket socket, const absl::Status& reason);
+  // Nothing can be accepted at present, because of `error`.
+  void OnFault(const boost::system::error_code& error);
+  void AcceptLater();
+  // Lets idle connections go, and then accepts again. Does not wait for loops that are busy.
+  void MakeRoom();
+  void OnRoomMade(uint64_t search, size_t gone);
 
   const ListenOptions options_;
   const std::vector<std::shared_ptr<IoLoop>> loops_;
   Budget* const connections_;
   Acceptor acceptor_;
   boost::asio::steady_timer retry_timer_;
+  // Of the first loop's thread.
+  uint64_t search_ = 0;    // counts the calls of MakeRoom, and their ends
+  TimePoint next_search_;  // the last one found nobody to let go
+  bool faulty_ = false;    // nothing could be accepted when it began
+  uint64_t faults_ = 0;    // since the last line about them
+  TimePoint next_fault_line_;
   size_t next_loop_ = 0;
   uint16_t port_ = 0;
 };

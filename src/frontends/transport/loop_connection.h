@@ -4,6 +4,7 @@
 #define NEREID_FRONTENDS_TRANSPORT_LOOP_CONNECTION_H_
 
 #include <memory>
+#include <optional>
 
 #include "base/clock.h"
 
@@ -33,6 +34,11 @@ class LoopConnection : public std::enable_shared_from_this<LoopConnection> {
   virtual void OnDrain() = 0;
   // Closes now; requests in flight are cancelled.
   virtual void Abort() = 0;
+  // Since when the client has had nothing under way; none: it has something.
+  virtual std::optional<TimePoint> IdleSince() const { return std::nullopt; }
+  // Closes a connection that is idle, to make room, after telling the client so as far as that is
+  // possible at once.
+  virtual void LetGo() { Abort(); }
   // The end of a turn for which the connection has asked by IoLoop::AtEndOfTurn.
   virtual void OnEndOfTurn() {}
 };

@@ -26,6 +26,8 @@ std::vector<std::shared_ptr<IoLoop>> MakeLoops(const PortOptions& options,
 // A text could not be read by a client that expects TLS.
 ListenOptions ToListen(const PortOptions& options) {
   ListenOptions listen = options.listen;
+  listen.room = options.room;
+  listen.may_use_reserve = !options.counts;
   if (options.tls != nullptr) listen.refusal = nullptr;
   return listen;
 }
@@ -46,6 +48,9 @@ absl::Status Port::Open() {
   for (size_t i = 0; i < loops_.size(); ++i) {
     loops_[i]->Start(absl::StrCat(options_.thread_name, "-", i));
   }
+  if (options_.room != nullptr && options_.counts) {
+    options_.room->Join({&connections_, loops_, options_.goes_last});
+  }
   listener_.Start();
   return absl::OkStatus();
 }
@@ -57,6 +62,7 @@ void Port::Announce() {
 }
 
 void Port::Stop(TimePoint deadline) {
+  if (options_.room != nullptr) options_.room->Leave(&connections_);
   for (const auto& loop : loops_) loop->Drain();
   for (const auto& loop : loops_) loop->WaitEmpty(deadline);
   for (const auto& loop : loops_) loop->Join();

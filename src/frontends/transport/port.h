@@ -16,6 +16,7 @@
 #include "base/budget.h"
 #include "base/clock.h"
 #include "frontends/transport/channel.h"
+#include "frontends/transport/connection_room.h"
 #include "frontends/transport/io_loop.h"
 #include "frontends/transport/listener.h"
 #include "frontends/transport/tls_context.h"
@@ -31,6 +32,12 @@ struct PortOptions {
   uint64_t max_connections = 0;     // beyond: refused; 0: unlimited
   std::string connections_option;   // the option that sets max_connections
   std::shared_ptr<TlsContext> tls;  // null: plain bytes
+  // Shared with other ports; null: each connection finds a descriptor, or has to wait for one.
+  std::shared_ptr<ConnectionRoom> room;
+  bool goes_last = false;  // see ConnectionRoom::Member
+  // Connections take of the room, and are refused when it is full. Otherwise they may use the
+  // descriptors that are kept back, and the room only helps when these are used up, too.
+  bool counts = true;
 };
 
 // Makes the connection of a channel that was accepted. `slot` counts it. Called on any thread.

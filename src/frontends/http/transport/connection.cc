@@ -225,6 +225,12 @@ void Connection::FinishExchange() {
   }
 }
 
+std::optional<TimePoint> Connection::IdleSince() const {
+  const bool begun = request_begun_ || reader_.head_done() || !input_.empty();
+  if (state_ != State::kReading || begun || !writer_.done()) return std::nullopt;
+  return deadline_ - (secured_ ? options().idle_timeout : options().header_timeout);
+}
+
 void Connection::StartLingering() {
   state_ = State::kLingering;
   channel_.ShutdownWrite();

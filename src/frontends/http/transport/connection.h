@@ -54,6 +54,8 @@ class Connection final : public transport::LoopConnection, public ResponseReceiv
   void Sweep(TimePoint now) override;
   void OnDrain() override;
   void Abort() override;
+  std::optional<TimePoint> IdleSince() const override;
+  void LetGo() override { CloseOrderly(); }
 
  private:
   // ResponseReceiver

@@ -40,6 +40,8 @@ transport::PortOptions ToPort(const HttpServerOptions& options) {
   port.connections_name = "http connections";
   port.max_connections = options.max_connections;
   port.connections_option = "--http-max-connections";
+  port.room = options.connection_room;
+  port.counts = !options.may_use_reserve;
   return port;
 }
 

@@ -254,6 +254,18 @@ bool Connection::IsIdle(TimePoint now) {
   return settings_->idle_timeout > Duration(0) && now >= idle_since_ + settings_->idle_timeout;
 }
 
+std::optional<TimePoint> Connection::IdleSince() const {
+  const bool busy = session_->open_streams() > 0 || session_->open_head() != 0;
+  if (busy || ending_ || closed_) return std::nullopt;
+  return used_ ? loop_->Now() : idle_since_;
+}
+
+void Connection::LetGo() {
+  session_->Terminate(ErrorCode::kNoError, "idle, and the server has no room for more connections");
+  Flush();
+  Close();
+}
+
 bool Connection::IsTooSlow(TimePoint now) {
   if (pace_.under_way() && now >= pace_.deadline()) return true;
   // Nothing else can arrive between the pieces of a head, so there is at most one.

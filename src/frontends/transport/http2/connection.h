@@ -57,6 +57,8 @@ class Connection final : public transport::LoopConnection, public Peer, private 
   void Announce() override;  // this connection ends with its last request
   void OnDrain() override;
   void Abort() override;
+  std::optional<TimePoint> IdleSince() const override;
+  void LetGo() override;
   void OnEndOfTurn() override;
 
   // Peer
