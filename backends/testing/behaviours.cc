@@ -255,6 +255,26 @@ TRITONSERVER_Error* Reschedule(TestingInstance& instance, Requests requests, uin
   return nullptr;
 }
 
+// Uses up the stack, whatever the compiler makes of a call at the end of a function.
+__attribute__((noinline)) int Endless(volatile int* depth) {
+  if (*depth < 0) return 0;  // never
+  volatile char room[512];
+  room[*depth % 512] = 1;
+  *depth = *depth + 1;
+  return Endless(depth) + room[*depth % 512];
+}
+
+// Requests whose first INT32 element is negative end the process; the others are answered.
+TRITONSERVER_Error* OverflowStack(TestingInstance& instance, Requests requests, uint32_t count) {
+  return ForEach(instance, requests, count,
+                 [&](TRITONBACKEND_Request* request, TRITONBACKEND_Response* response) -> Error {
+                   NB_ASSIGN_OR_RETURN(const int32_t value, FirstInt32(request));
+                   volatile int depth = 0;
+                   if (value < 0) Endless(&depth);
+                   return instance.model().echo().Echo(request, response);
+                 });
+}
+
 // Adds the activity "testing" to the trace of each request, if it has one, and creates a child
 // trace that stays unused.
 TRITONSERVER_Error* Traces(TestingInstance& instance, Requests requests, uint32_t count) {
@@ -281,6 +301,7 @@ constexpr NamedBehaviour kBehaviours[] = {
     {"slow", &Slow},
     {"fails_some", &FailsSome},
     {"hang_in_execute", &HangInExecute},
+    {"overflow_stack", &OverflowStack},
     {"throws", &Throws},
     {"error_before_release", &ErrorBeforeRelease},
     {"error_after_releasing_some", &ErrorAfterReleasingSome},

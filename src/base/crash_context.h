@@ -1,5 +1,5 @@
 // CrashContext: for as long as it lives, records on its thread which foreign code is running, so
-// that the crash message and the log can name it. Costs three pointer stores.
+// that the crash message and the log can name it. Costs three pointer stores and two tests.
 #ifndef NEREID_BASE_CRASH_CONTEXT_H_
 #define NEREID_BASE_CRASH_CONTEXT_H_
 
@@ -30,6 +30,12 @@ class NEREID_API CrashContext {
 // the innermost CrashContext of the thread and then let the signal take its course. For
 // executables; a library does not install signal handlers.
 NEREID_API void InstallCrashReporter();
+
+// Gives the calling thread a stack for these handlers, so that a crash for want of stack is reported
+// as well. The first CrashContext of a thread does that, too: only threads that call no foreign code
+// need to. Does nothing without a crash reporter, and if the thread has such a stack already. The
+// stack goes with the thread.
+NEREID_API void PrepareThreadForCrash();
 
 }  // namespace nereid
 

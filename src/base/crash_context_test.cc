@@ -2,6 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <thread>
+
+#include "base/job_threads.h"
 
 namespace nereid {
 namespace {
@@ -44,6 +53,79 @@ TEST_F(CrashContextDeathTest, AContextEndsWithItsScope) {
         raise(SIGBUS);
       },
       ::testing::KilledBySignal(SIGBUS), "SIGBUS .* inside backend 'outer', model 'a'");
+}
+
+// Uses up the stack, whatever the compiler makes of a call at the end of a function.
+__attribute__((noinline)) int Endless(volatile int* depth) {
+  if (*depth < 0) return 0;  // never
+  volatile char room[512];
+  room[*depth % 512] = 1;
+  *depth = *depth + 1;
+  return Endless(depth) + room[*depth % 512];
+}
+
+TEST_F(CrashContextDeathTest, AThreadWithoutStackIsReported) {
+  EXPECT_EXIT(
+      {
+        InstallCrashReporter();
+        std::thread([] {
+          const CrashContext context("deep", "m", "Execute");
+          volatile int depth = 0;
+          Endless(&depth);
+        }).join();
+      },
+      ::testing::KilledBySignal(SIGSEGV), "SIGSEGV .* inside backend 'deep', model 'm'");
+}
+
+TEST_F(CrashContextDeathTest, SoIsOneThatCallsNoBackend) {
+  EXPECT_EXIT(
+      {
+        InstallCrashReporter();
+        JobThreads jobs("deep", 1);
+        std::function<void()> job = [] {
+          volatile int depth = 0;
+          Endless(&depth);
+        };
+        (void)jobs.TryRun(&job);
+      },
+      ::testing::KilledBySignal(SIGSEGV), "SIGSEGV .* outside of any backend call");
+}
+
+TEST_F(CrashContextDeathTest, AStackOfSomebodyElseStays) {
+  EXPECT_EXIT(
+      {
+        InstallCrashReporter();
+        std::thread([] {
+          static char memory[64 << 10];
+          stack_t own = {};
+          own.ss_sp = memory;
+          own.ss_size = sizeof(memory);
+          sigaltstack(&own, nullptr);
+          PrepareThreadForCrash();
+          stack_t present;
+          sigaltstack(nullptr, &present);
+          _exit(present.ss_sp == memory ? 7 : 8);
+        }).join();
+      },
+      ::testing::ExitedWithCode(7), "");
+}
+
+TEST_F(CrashContextDeathTest, TheStackGoesWithItsThread) {
+  EXPECT_EXIT(
+      {
+        InstallCrashReporter();
+        const auto maps = [] {
+          std::ifstream in("/proc/self/maps");
+          return std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+        };
+        // Stacks of threads that have ended are used again.
+        const auto run = [] { std::thread([] { PrepareThreadForCrash(); }).join(); };
+        for (int i = 0; i < 5; ++i) run();
+        const auto before = maps();
+        for (int i = 0; i < 50; ++i) run();
+        _exit(maps() <= before + 2 ? 7 : 8);
+      },
+      ::testing::ExitedWithCode(7), "");
 }
 
 TEST_F(CrashContextDeathTest, OutsideOfABackendItSaysSo) {

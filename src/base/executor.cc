@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/crash_context.h"
 #include "base/log.h"
 
 namespace nereid {
@@ -46,6 +47,7 @@ bool Executor::TryRun(absl::AnyInvocable<void()> job) {
 }
 
 void Executor::Work() {
+  PrepareThreadForCrash();
   while (true) {
     absl::AnyInvocable<void()> job;
     {

@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/crash_context.h"
 #include "base/log.h"
 
 namespace nereid {
@@ -52,6 +53,7 @@ bool JobThreads::Start(std::function<void()>* job) {
 void JobThreads::Work(Place self) {
   // The kernel keeps 15 characters of a thread's name.
   pthread_setname_np(pthread_self(), name_.substr(0, 15).c_str());
+  PrepareThreadForCrash();
   std::function<void()> job;
   {
     MutexLock lock(&mu_);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/background_thread.h"
+#include "base/crash_context.h"
 #include "base/log.h"
 
 namespace nereid {
@@ -50,6 +51,7 @@ bool SpareExecutor::Queue(absl::FunctionRef<AnyJob()> take) {
 }
 
 void SpareExecutor::Work(Worker* self) {
+  PrepareThreadForCrash();
   if (options_.background) BecomeBackgroundThread();
   while (true) {
     AnyJob job;

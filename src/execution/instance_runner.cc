@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/caught.h"
+#include "base/crash_context.h"
 #include "base/insist.h"
 #include "base/status_macros.h"
 #include "base/timer_slack.h"
@@ -79,6 +80,7 @@ Batch InstanceRunner::Pull(std::optional<Duration> took) noexcept {
 }
 
 void InstanceRunner::Run() {
+  PrepareThreadForCrash();
   const absl::Status status = TryInitialize();
   setup_ = {};  // destroys the functions and all that they hold
   {

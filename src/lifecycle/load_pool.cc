@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/background_thread.h"
+#include "base/crash_context.h"
 #include "base/log.h"
 
 namespace nereid {
@@ -62,6 +63,7 @@ void LoadPool::Run(std::function<void()> task) {
 void LoadPool::Work(Worker* self) {
   pthread_setname_np(pthread_self(), "model loading");
   BecomeBackgroundThread();
+  PrepareThreadForCrash();
   while (true) {
     std::function<void()> task;
     {

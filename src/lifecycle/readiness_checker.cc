@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/caught.h"
+#include "base/crash_context.h"
 #include "base/log.h"
 
 namespace nereid {
@@ -109,6 +110,7 @@ void ReadinessChecker::Watch(std::shared_ptr<Readiness> model) {
 }
 
 void ReadinessChecker::Run() {
+  PrepareThreadForCrash();
   MutexLock lock(&mu_);
   while (!closed_) {
     const TimePoint now = clock_->Now();

@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/crash_context.h"
 #include "base/log.h"
 
 namespace nereid {
@@ -29,6 +30,7 @@ void Reaper::Run(Job job) noexcept {
 }
 
 void Reaper::Work() {
+  PrepareThreadForCrash();
   while (true) {
     Job job;
     {

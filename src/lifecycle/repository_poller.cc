@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/background_thread.h"
+#include "base/crash_context.h"
 #include "base/log.h"
 
 namespace nereid {
@@ -22,6 +23,7 @@ RepositoryPoller::~RepositoryPoller() {
 
 void RepositoryPoller::Run() {
   BecomeBackgroundThread();
+  PrepareThreadForCrash();
   while (true) {
     {
       MutexLock lock(&mu_);

@@ -5,6 +5,7 @@ One server has a model per behaviour. After each test, the other models have to 
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -353,3 +354,21 @@ def test_never_answered(server_factory: ServerFactory, model_repository: ModelRe
         server.process.terminate()
         server.wait_exit(20)
         assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("inline", ["0", "10000"])
+def test_a_stack_overflow_names_model_and_backend(
+    server_factory: ServerFactory, model_repository: ModelRepository, inline: str
+) -> None:
+    """On the instance's own thread, and on an I/O thread that executes."""
+    add(model_repository, "overflow_stack")
+    server = server_factory(model_repository, f"--inline-execution-max-us={inline}")
+    for _ in range(20):  # so that the model is known to be short
+        assert_echo(ask(server.http_url, "overflow_stack", 5), 5)
+    with pytest.raises(OSError):
+        ask(server.http_url, "overflow_stack", -1)
+    assert server.wait_exit() == -signal.SIGSEGV
+    assert (
+        "the process is ending by SIGSEGV (invalid memory access) inside backend 'testing', "
+        "model 'overflow_stack', function TRITONBACKEND_ModelInstanceExecute"
+    ) in server.stderr_text()

@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "base/crash_context.h"
 
 namespace nereid::transport {
 namespace {
@@ -38,6 +39,7 @@ bool IoLoop::OnAnyLoop() { return current_loop != nullptr; }
 
 void IoLoop::Run() {
   current_loop = this;
+  PrepareThreadForCrash();
   while (context_.run_one() > 0) {
     // Deferred executions run after all that is ready has been read, so that batches are larger.
     for (int i = 0; turn_.HasDeferred() && i < kMaxHandlersPerTurn; ++i) {
