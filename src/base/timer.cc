@@ -2,18 +2,15 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
+#include "base/crash_context.h"
 #include "base/log.h"
 #include "base/timer_slack.h"
 
 namespace nereid {
-namespace {
-
-constexpr int kCallThreads = 2;
-
-}  // namespace
 
 Timer::Alarm::Alarm(Timer* timer, std::function<void()> fn) : timer_(timer), fn_(std::move(fn)) {
   Alarms one;
@@ -42,13 +39,10 @@ void Timer::Alarm::Set(TimePoint at) noexcept {
 Timer::Timer(Clock* clock, Calls calls) : clock_(clock) {
   if (calls == Calls::kByOwner) return;
   try {
-    threads_.reserve(1 + kCallThreads);
-    threads_.emplace_back([this] { Run(); });
-    pthread_setname_np(threads_.back().native_handle(), "timer");
-    for (int i = 0; i < kCallThreads; ++i) {
-      threads_.emplace_back([this] { MakeCalls(); });
-      pthread_setname_np(threads_.back().native_handle(), "time-outs");
-    }
+    waiter_ = std::thread([this] { Run(); });
+    pthread_setname_np(waiter_.native_handle(), "timer");
+    MutexLock lock(&mu_);
+    while (callers_.size() < kCallThreads) AddCaller();
   } catch (...) {  // threads already created must not outlive the timer
     Join();
     throw;
@@ -64,7 +58,42 @@ void Timer::Join() {
   }
   changed_.NotifyAll();
   due_.NotifyAll();
-  for (std::thread& thread : threads_) thread.join();
+  if (waiter_.joinable()) waiter_.join();
+  // No more callers are added.
+  std::list<Caller*> callers;
+  {
+    MutexLock lock(&mu_);
+    for (Caller& caller : callers_) callers.push_back(&caller);
+  }
+  for (Caller* const caller : callers) caller->thread.join();
+}
+
+void Timer::AddCaller() {
+  Caller* const caller = &callers_.emplace_back();
+  try {
+    caller->thread = std::thread([this, caller] { MakeCalls(caller); });
+  } catch (...) {
+    callers_.pop_back();
+    throw;
+  }
+  pthread_setname_np(caller->thread.native_handle(), "time-outs");
+}
+
+std::optional<TimePoint> Timer::NextCaller(TimePoint now) const {
+  const bool others_wait = first_due_ != nullptr && calling_ == callers_.size();
+  if (!others_wait || callers_.size() >= kMostCallThreads) return std::nullopt;
+  size_t late = 0;
+  std::optional<TimePoint> next;
+  for (const Caller& caller : callers_) {
+    const TimePoint patient_until = *caller.since + kPatience;
+    if (patient_until <= now) {
+      ++late;
+    } else if (!next.has_value() || patient_until < *next) {
+      next = patient_until;
+    }
+  }
+  if (callers_.size() - late < kCallThreads) next = now;
+  return next.has_value() ? std::make_optional(std::max(*next, no_caller_before_)) : std::nullopt;
 }
 
 void Timer::Insert(Alarm* alarm, TimePoint at) noexcept {
@@ -83,17 +112,25 @@ void Timer::Run() {
   WakeWhenDue();
   MutexLock lock(&mu_);
   while (!closed_) {
-    if (alarms_.empty()) {
-      changed_.Wait(&mu_);
+    const TimePoint now = clock_->Now();
+    if (!alarms_.empty() && alarms_.begin()->first <= now) {
+      MoveToDue();
+      due_.NotifyOne();
       continue;
     }
-    const TimePoint earliest = alarms_.begin()->first;
-    if (clock_->Now() < earliest) {
-      clock_->Wait(&changed_, &mu_, earliest);
+    std::optional<TimePoint> wake = NextCaller(now);
+    if (wake.has_value() && *wake <= now) {
+      try {
+        AddCaller();
+      } catch (const std::exception&) {  // by then there may be a thread
+        no_caller_before_ = now + kPatience;
+      }
       continue;
     }
-    MoveToDue();
-    due_.NotifyOne();
+    if (!alarms_.empty() && (!wake.has_value() || alarms_.begin()->first < *wake)) {
+      wake = alarms_.begin()->first;
+    }
+    clock_->Wait(&changed_, &mu_, wake);
   }
 }
 
@@ -116,25 +153,36 @@ void Timer::MakeDueCalls() {
   MutexLock lock(&mu_);
   while (!alarms_.empty() && alarms_.begin()->first <= clock_->Now()) {
     MoveToDue();
-    MakeFirstCall();
+    MakeFirstCall(nullptr);
   }
 }
 
-void Timer::MakeCalls() {
+void Timer::MakeCalls(Caller* self) {
+  PrepareThreadForCrash();
   mu_.Lock();
   while (true) {
     while (first_due_ == nullptr && !closed_) due_.Wait(&mu_);
     if (first_due_ == nullptr) break;
-    MakeFirstCall();
+    MakeFirstCall(self);
   }
   mu_.Unlock();
 }
 
-void Timer::MakeFirstCall() {
+void Timer::MakeFirstCall(Caller* self) {
   Alarm* const alarm = std::exchange(first_due_, first_due_->next_due_);
+  if (self != nullptr) {
+    self->since = clock_->Now();
+    ++calling_;
+    // The waiting thread has to see to it that the others do not wait for long.
+    if (first_due_ != nullptr && calling_ == callers_.size()) changed_.NotifyAll();
+  }
   mu_.Unlock();
   const bool succeeded = Call(*alarm);
   mu_.Lock();
+  if (self != nullptr) {
+    self->since.reset();
+    --calling_;
+  }
   alarm->state_ = Alarm::State::kIdle;
   const bool again = std::exchange(alarm->set_again_, false);
   if (!succeeded) {

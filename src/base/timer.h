@@ -1,15 +1,18 @@
 // Timer: calls functions at given times. One thread waits for the earliest of all alarms; a few
-// others make the calls, so that a call may do some work without delaying other alarms.
+// others make the calls, so that a call may do some work without delaying other alarms. A call may
+// even hang, because it tells somebody else's code: when others wait, one that takes longer than
+// kPatience loses its place to a further thread, of which there are at most kMostCallThreads.
 // Thread-safe. Each Alarm is owned by one object and must be destroyed before the Timer.
 #ifndef NEREID_BASE_TIMER_H_
 #define NEREID_BASE_TIMER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <optional>
 #include <thread>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -18,6 +21,10 @@ namespace nereid {
 
 class Timer {
  public:
+  static constexpr size_t kCallThreads = 2;
+  static constexpr size_t kMostCallThreads = 16;
+  static constexpr Duration kPatience = std::chrono::seconds(1);
+
   // A function and, if it is set, the time of its next call. Thread-safe.
   class Alarm {
    public:
@@ -69,12 +76,22 @@ class Timer {
   // Delay before a failed call is repeated.
   static constexpr Duration kAgain = std::chrono::milliseconds(10);
 
+  struct Caller {
+    std::thread thread;
+    std::optional<TimePoint> since;  // start of the call under way
+  };
+
   void Run() ABSL_LOCKS_EXCLUDED(mu_);
   // Body of the threads that make the calls.
-  void MakeCalls() ABSL_LOCKS_EXCLUDED(mu_);
+  void MakeCalls(Caller* self) ABSL_LOCKS_EXCLUDED(mu_);
   // Makes the first of the calls that are due. REQUIRES: there is one. Releases the mutex
-  // meanwhile.
-  void MakeFirstCall() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // meanwhile. `self`: null for the owner of the timer.
+  void MakeFirstCall(Caller* self) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Throws std::system_error or std::bad_alloc.
+  void AddCaller() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // When a further thread has to be started; none: there is nothing for it to do, or there are as
+  // many as there may be.
+  std::optional<TimePoint> NextCaller(TimePoint now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Puts the alarm of the earliest time in the line of those that are due.
   void MoveToDue() noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Makes one call. Returns whether it succeeded.
@@ -87,7 +104,7 @@ class Timer {
 
   Clock* const clock_;
   mutable Mutex mu_;
-  CondVar changed_;  // the earliest alarm, or closed_
+  CondVar changed_;  // the earliest alarm, all callers are busy, or closed_
   CondVar due_;      // a call to make, or closed_
   CondVar call_ended_;
   std::multimap<TimePoint, Alarm*> alarms_ ABSL_GUARDED_BY(mu_);
@@ -95,7 +112,10 @@ class Timer {
   Alarm* first_due_ ABSL_GUARDED_BY(mu_) = nullptr;
   Alarm* last_due_ ABSL_GUARDED_BY(mu_) = nullptr;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
-  std::vector<std::thread> threads_;  // last: use all of the above
+  std::list<Caller> callers_ ABSL_GUARDED_BY(mu_);  // grows only
+  size_t calling_ ABSL_GUARDED_BY(mu_) = 0;         // callers with a call under way
+  TimePoint no_caller_before_ ABSL_GUARDED_BY(mu_);  // the machine had no thread or no memory
+  std::thread waiter_;  // last: uses all of the above
 };
 
 }  // namespace nereid

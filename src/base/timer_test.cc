@@ -158,6 +158,53 @@ TEST_F(TimerTest, ALongCallDoesNotKeepTheOthersWaiting) {
   leave.Add();
 }
 
+TEST_F(TimerTest, CallsThatHangLoseTheirPlaces) {
+  Calls entered, leave;
+  std::vector<std::unique_ptr<Timer::Alarm>> hanging;
+  for (size_t i = 0; i < Timer::kCallThreads; ++i) {
+    hanging.push_back(std::make_unique<Timer::Alarm>(&timer_, [&] {
+      entered.Add();
+      leave.Await(1);
+    }));
+    hanging.back()->Set(clock_.Now());
+  }
+  entered.Await(Timer::kCallThreads);
+  Timer::Alarm other(&timer_, [this] { calls_.Add(); });
+  other.Set(clock_.Now());
+  AwaitWaiting();  // for the patience with the calls to end
+  EXPECT_EQ(calls_.count(), 0);
+  clock_.Advance(Timer::kPatience);
+  calls_.Await(1);
+  // There is a place for the next at once.
+  other.Set(clock_.Now());
+  calls_.Await(2);
+  leave.Add();
+}
+
+TEST_F(TimerTest, ThereAreOnlySoManyPlaces) {
+  Calls entered, leave;
+  std::vector<std::unique_ptr<Timer::Alarm>> hanging;
+  for (size_t i = 0; i < Timer::kMostCallThreads; ++i) {
+    hanging.push_back(std::make_unique<Timer::Alarm>(&timer_, [&] {
+      entered.Add();
+      leave.Await(1);
+    }));
+    hanging.back()->Set(clock_.Now());
+  }
+  for (size_t i = Timer::kCallThreads; i < Timer::kMostCallThreads; i += Timer::kCallThreads) {
+    entered.Await(static_cast<int>(i));
+    AwaitWaiting();
+    clock_.Advance(Timer::kPatience);
+  }
+  entered.Await(Timer::kMostCallThreads);
+  Timer::Alarm other(&timer_, [this] { calls_.Add(); });
+  other.Set(clock_.Now());
+  clock_.Advance(10 * Timer::kPatience);
+  EXPECT_EQ(calls_.count(), 0);
+  leave.Add();
+  calls_.Await(1);
+}
+
 TEST_F(TimerTest, ManyAlarmsOfManyThreads) {
   constexpr int kThreads = 4, kAlarms = 200;
   std::vector<std::thread> threads;
