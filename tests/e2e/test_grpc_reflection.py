@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from typing import Any
 
 import grpc
 import pytest
@@ -12,6 +11,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool
 
 from conftest import ServerFactory
 from support.infer import assert_serving
+from support.proto_bytes import field, fields, values
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
@@ -23,40 +23,6 @@ FILE_BY_FILENAME, FILE_CONTAINING_SYMBOL, LIST_SERVICES = 3, 4, 7
 ORIGINAL_REQUEST, FILES, SERVICES, ERROR = 2, 4, 6, 7
 
 SERVING, NOT_SERVING = b"\x08\x01", b"\x08\x02"
-
-
-def field(number: int, content: bytes) -> bytes:
-    """A field with a length, which must be below 128."""
-    return bytes([number << 3 | 2, len(content)]) + content
-
-
-def varint(message: bytes, at: int) -> tuple[int, int]:
-    """The number at that place, and the place behind it."""
-    value = shift = 0
-    while True:
-        value |= (message[at] & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if message[at - 1] < 0x80:
-            return value, at
-
-
-def fields(message: bytes) -> list[tuple[int, Any]]:
-    """Number and value of each field: bytes or a number."""
-    found: list[tuple[int, Any]] = []
-    at = 0
-    while at < len(message):
-        key, at = varint(message, at)
-        value, at = varint(message, at)
-        if key & 7 == 0:
-            found.append((key >> 3, value))
-        else:
-            found.append((key >> 3, message[at : at + value]))
-            at += value
-    return found
-
-
-def values(message: bytes, number: int) -> list[Any]:
-    return [value for key, value in fields(message) if key == number]
 
 
 @pytest.fixture

@@ -1,0 +1,161 @@
+"""The rows that the hostile tests walk, read from a running server: its routes from the OpenAPI
+document, its gRPC methods from server reflection. A new one is walked without a line of test."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message_factory import GetMessageClass
+
+from support import raw_http
+from support.nereid import start_nereid
+from support.proto_bytes import field, values
+from support.repository import ModelRepository
+
+REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+LIST_SERVICES, FILE_CONTAINING_SYMBOL = 7, 4  # fields of its requests
+SERVICES, FILES = 6, 4  # of its responses
+OPEN_EVERYTHING = ("--model-control-mode=explicit", "--load-model=*", "--allow-nereid-api=true")
+
+# The model that must be served all the time, one whose configuration is long, and one that may
+# come and go.
+ECHO, WIDE, SPARE = "echo", "wide", "spare"
+NAMES = {"version": "1", "region": "nothing", "repository": "nothing", "request": "nothing"}
+
+# Bodies of these schemas, and messages of these methods, may be large; whatever is added to the
+# tables may not, unless it is named here.
+LARGE_SCHEMAS = {"InferRequest", "GenerateRequest", "LoadRequest"}
+LARGE_METHODS = {"ModelInfer", "ModelStreamInfer", "RepositoryModelLoad"}
+
+
+@dataclass(frozen=True)
+class Route:
+    """One method of one path."""
+
+    method: str
+    pattern: str
+    schema: str = ""  # of a body that is JSON
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.pattern}"
+
+    @property
+    def path(self) -> str:
+        model = SPARE if self.pattern.startswith("/v2/repository") else WIDE
+        model = ECHO if self.schema in LARGE_SCHEMAS - {"LoadRequest"} else model
+        return re.sub(r"\{(\w+)\}", lambda one: {"model": model, **NAMES}[one[1]], self.pattern)
+
+    @property
+    def takes_large(self) -> bool:
+        return self.schema in LARGE_SCHEMAS
+
+
+@dataclass(frozen=True)
+class Method:
+    """One of gRPC."""
+
+    service: str
+    method: str
+    request: Descriptor
+    client_streams: bool
+    server_streams: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.service.removeprefix('grpc.')}/{self.method}"
+
+    @property
+    def path(self) -> str:
+        return f"/{self.service}/{self.method}"
+
+    @property
+    def takes_large(self) -> bool:
+        return self.method in LARGE_METHODS
+
+    def small_request(self) -> bytes:
+        """A request whose answer is as long as this method's answers are, if it needs no more than
+        a name."""
+        message = GetMessageClass(self.request)()
+        names = {
+            "name": WIDE,
+            "model_name": SPARE if self.method.startswith("Repository") else WIDE,
+            "file_containing_symbol": "inference.GRPCInferenceService",
+        }
+        for field in self.request.fields:
+            if field.type == FieldDescriptor.TYPE_STRING and field.name in names:
+                setattr(message, field.name, names[field.name])
+        return bytes(message.SerializeToString())
+
+
+@dataclass(frozen=True)
+class Tables:
+    routes: tuple[Route, ...] = ()
+    methods: tuple[Method, ...] = ()
+    failure: str = ""  # why they could not be read
+
+
+def add_models(root: Path) -> ModelRepository:
+    models = ModelRepository(root)
+    models.add_identity(ECHO)
+    models.add_identity(SPARE)
+    models.add_identity(WIDE, parameters={f"parameter{i}": "x" * 1000 for i in range(60)})
+    return models
+
+
+def _read_routes(url: str) -> list[Route]:
+    routes = []
+    for path, operations in raw_http.get(url, "/v2/openapi.json").json()["paths"].items():
+        for method in sorted({"get", "post", "put", "delete", "patch"} & set(operations)):
+            content = operations[method].get("requestBody", {}).get("content", {})
+            schema = content.get("application/json", {}).get("schema", {}).get("$ref", "")
+            routes.append(Route(method.upper(), path, schema.rpartition("/")[2]))
+    return routes
+
+
+def _read_methods(url: str) -> list[Method]:
+    pool = descriptor_pool.DescriptorPool()
+    known: set[str] = set()
+    with grpc.insecure_channel(url) as channel:
+        ask = channel.stream_stream(REFLECTION)
+        (listed,) = ask(iter([field(LIST_SERVICES, b"*")]), timeout=20)
+        (services,) = values(listed, SERVICES)
+        names = [values(service, 1)[0].decode() for service in values(services, 1)]
+        questions = [field(FILE_CONTAINING_SYMBOL, name.encode()) for name in names]
+        for answer in ask(iter(questions), timeout=20):
+            (files,) = values(answer, FILES)
+            for content in reversed(values(files, 1)):
+                file = descriptor_pb2.FileDescriptorProto.FromString(content)
+                if file.name not in known:
+                    pool.Add(file)
+                    known.add(file.name)
+    methods = []
+    for name in names:
+        for method in pool.FindServiceByName(name).methods:
+            streams = (method.client_streaming, method.server_streaming)
+            methods.append(Method(name, method.name, method.input_type, *streams))
+    return methods
+
+
+@functools.cache
+def tables() -> Tables:
+    """Starts a server for a moment. pytest asks while it collects: a failure becomes a case."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            models = add_models(Path(folder) / "models")
+            server = start_nereid(models.root, Path(folder) / "log", OPEN_EVERYTHING)
+            try:
+                server.wait_for()
+                routes, methods = _read_routes(server.http_url), _read_methods(server.grpc_url)
+            finally:
+                server.kill()
+    except (AssertionError, OSError, grpc.RpcError) as error:
+        return Tables(failure=f"the tables cannot be read from a server: {error}")
+    return Tables(tuple(routes), tuple(methods))
