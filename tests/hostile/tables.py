@@ -1,5 +1,6 @@
 """The rows that the hostile tests walk, read from a running server: its routes from the OpenAPI
-document, its gRPC methods from server reflection. A new one is walked without a line of test."""
+document, its gRPC methods from server reflection. A new one is walked without a line of test. The
+paths of other ports are those of docs/protocol/routes.md."""
 
 from __future__ import annotations
 
@@ -18,10 +19,17 @@ from support import raw_http
 from support.nereid import start_nereid
 from support.proto_bytes import field, values
 from support.repository import ModelRepository
+from support.stage import PROJECT_ROOT
 
 REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 LIST_SERVICES, FILE_CONTAINING_SYMBOL = 7, 4  # fields of its requests
 SERVICES, FILES = 6, 4  # of its responses
+ROUTES_PAGE = PROJECT_ROOT / "docs" / "protocol" / "routes.md"
+ROWS_OF_PORTS = {"| metrics |": "metrics", "| [SageMaker]": "sagemaker"}
+METHODS_AND_PATH = re.compile(r"`([A-Z]+(?:, [A-Z]+)*) (/[^`]*)`")
+# Its routes are those that the environment names.
+VERTEX_AI = {"AIP_HEALTH_ROUTE": "/health", "AIP_PREDICT_ROUTE": "/predict"}
+
 OPEN_EVERYTHING = ("--model-control-mode=explicit", "--load-model=*", "--allow-nereid-api=true")
 
 # The model that must be served all the time, one whose configuration is long, and one that may
@@ -42,14 +50,17 @@ class Route:
     method: str
     pattern: str
     schema: str = ""  # of a body that is JSON
+    port: str = "http"  # or one of those that have paths of their own
 
     @property
     def name(self) -> str:
-        return f"{self.method} {self.pattern}"
+        port = "" if self.port == "http" else f" of {self.port}"
+        return f"{self.method} {self.pattern}{port}"
 
     @property
     def path(self) -> str:
-        model = SPARE if self.pattern.startswith("/v2/repository") else WIDE
+        comes_and_goes = self.pattern.startswith("/v2/repository") or self.method == "DELETE"
+        model = SPARE if comes_and_goes else WIDE
         model = ECHO if self.schema in LARGE_SCHEMAS - {"LoadRequest"} else model
         return re.sub(r"\{(\w+)\}", lambda one: {"model": model, **NAMES}[one[1]], self.pattern)
 
@@ -120,6 +131,23 @@ def _read_routes(url: str) -> list[Route]:
     return routes
 
 
+def _routes_of_other_ports() -> list[Route]:
+    routes = [
+        Route("GET", VERTEX_AI["AIP_HEALTH_ROUTE"], port="vertex_ai"),
+        Route("POST", VERTEX_AI["AIP_PREDICT_ROUTE"], "InferRequest", "vertex_ai"),
+    ]
+    for line in ROUTES_PAGE.read_text(encoding="utf-8").splitlines():
+        port = next((port for start, port in ROWS_OF_PORTS.items() if line.startswith(start)), None)
+        for methods, path in METHODS_AND_PATH.findall(line) if port else ():
+            pattern = path.replace("/M", "/{model}")
+            for method in methods.split(", "):
+                schema = "InferRequest" if path.endswith(("/invocations", "/invoke")) else ""
+                if method == "POST" and not schema:
+                    schema = "SagemakerLoad"
+                routes.append(Route(method, pattern, schema, port))
+    return routes
+
+
 def _read_methods(url: str) -> list[Method]:
     pool = descriptor_pool.DescriptorPool()
     known: set[str] = set()
@@ -158,4 +186,4 @@ def tables() -> Tables:
                 server.kill()
     except (AssertionError, OSError, grpc.RpcError) as error:
         return Tables(failure=f"the tables cannot be read from a server: {error}")
-    return Tables(tuple(routes), tuple(methods))
+    return Tables((*routes, *_routes_of_other_ports()), tuple(methods))

@@ -18,13 +18,14 @@ import pytest
 
 from hostile.clients import CONSTANT, allow_many_files
 from hostile.lines import Head, Http1, Http2, Line, connect
-from hostile.tables import ECHO, OPEN_EVERYTHING, add_models
+from hostile.tables import ECHO, OPEN_EVERYTHING, VERTEX_AI, add_models
 from support import raw_http
 from support.infer import echo_document
 from support.metrics import metric
 from support.nereid import start_nereid
 from support.poll import poll_until
 from support.process_memory import MIB, peak_resident, resident
+from support.server_process import LOOPBACK
 
 KEY = "key-of-the-operator-0123456789"
 AUTHORIZED = (("Authorization", f"Bearer {KEY}"),)
@@ -80,6 +81,17 @@ class Certificates:
     key: Path
 
 
+OWN_PORTS = {
+    "sagemaker": ("--allow-sagemaker=true", "--sagemaker-port=0"),
+    "vertex_ai": (
+        "--allow-vertex-ai=true",
+        "--vertex-ai-port=0",
+        f"--vertex-ai-default-model={ECHO}",
+    ),
+}
+ENVIRONMENT = {**VERTEX_AI, "SAGEMAKER_TRITON_DEFAULT_MODEL_NAME": ECHO}
+
+
 class Target:
     """The server. `case` begins the sentence of each failure."""
 
@@ -90,10 +102,12 @@ class Target:
         certificates: Certificates | None,
         keys: bool,
         limit: int = LIMIT,
-        options: Sequence[str] = (),
+        port: str = "http",
     ) -> None:
+        """`port`: the one that is attacked, if it is HTTP's."""
         allow_many_files()
         self.case = case
+        self._port = port
         self.limit = limit
         self.keys = keys
         self.certificates = certificates
@@ -111,7 +125,8 @@ class Target:
             key_file.write_text(f"all {KEY}\n", encoding="ascii")
             key_file.chmod(0o600)
             arguments.append(f"--api-key-file={key_file}")
-        self.server = start_nereid(models.root, folder / "log", [*arguments, *options])
+        arguments += OWN_PORTS.get(port, ())
+        self.server = start_nereid(models.root, folder / "log", arguments, ENVIRONMENT)
         try:
             poll_until("the server listens", self._listens, 60)
             with GoodClient(self) as good:
@@ -136,21 +151,25 @@ class Target:
     # -- connections ---------------------------------------------------------------------------
 
     def _connect(self, port: str, version: int, receive_buffer: int | None) -> socket.socket:
-        url = self.server.http_url if port == "http" else self.server.grpc_url
         context = None
         if self.certificates is not None:
             context = ssl.create_default_context(cafile=str(self.certificates.certificate))
             context.set_alpn_protocols(["h2" if version == 2 else "http/1.1"])
-        return connect(raw_http.split_url(url), context, receive_buffer)
+        return connect((LOOPBACK, self.server.port(port)), context, receive_buffer)
 
-    def http1(self, receive_buffer: int | None = None) -> Http1:
-        return Http1(self._connect("http", 1, receive_buffer))
+    def http1(self, port: str = "http", receive_buffer: int | None = None) -> Http1:
+        return Http1(self._connect(port, 1, receive_buffer))
 
     def http2(self, port: str, window: int | None = None) -> Http2:
         return Http2(self._connect(port, 2, None), window)
 
-    def line(self, protocol: Protocol) -> Line:
-        return self.http1() if protocol.version == 1 else self.http2(protocol.port)
+    def attacker(
+        self, protocol: Protocol, window: int | None = None, receive_buffer: int | None = None
+    ) -> Line:
+        port = self._port if protocol.port == "http" else protocol.port
+        if protocol.version == 1:
+            return self.http1(port, receive_buffer)
+        return self.http2(port, window)
 
     # -- memory --------------------------------------------------------------------------------
 

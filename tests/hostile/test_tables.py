@@ -2,7 +2,7 @@
 docs/operate/limits.md says, take it unpaid, take a body that it has no use for, or keep others
 waiting. The rows come from the server itself, see tables.py.
 
-Each row meets each attack over one kind of connection of each version, chosen by the row's name;
+Each row meets each attack over one kind of connection, chosen by the row;
 NEREID_HOSTILE_SECONDS=60 gives the long form: over all of them."""
 
 from __future__ import annotations
@@ -70,6 +70,8 @@ LONG_MESSAGE = 60 * MIB
 LONGEST_WAIT = 2.0
 LEAST_WAIT = 0.75
 
+REST = [*HTTP1, *HTTP2]
+
 Row = Route | Method
 
 
@@ -129,6 +131,8 @@ class Case:
 
 def choose(kind: str, row: Row, protocols: Sequence[Protocol]) -> Sequence[Protocol]:
     """The same for a row in every run, whatever other rows there are."""
+    if isinstance(row, Route) and row.port != "http":  # has neither TLS nor a twin for gRPC
+        protocols = [one for one in protocols if one.port == "http" and not one.tls]
     if LONG:
         return protocols
     return [protocols[zlib.crc32(f"{kind} {row.name}".encode()) % len(protocols)]]
@@ -165,6 +169,7 @@ def methods(kind: str, rows: Sequence[Method] = tables().methods, keys: bool = F
 SMALL_ROUTES = [row for row in tables().routes if not row.takes_large]
 SMALL_METHODS = [row for row in tables().methods if not row.takes_large]
 JSON_ROUTES = [row for row in tables().routes if row.schema]
+KEYED_ROUTES = [row for row in tables().routes if row.port != "metrics"]
 GETS = [row for row in tables().routes if row.method == "GET"]
 
 
@@ -182,7 +187,8 @@ def target(
         broke(tables().failure)
     certificates = request.getfixturevalue("certificates") if case.protocol.tls else None
     folder = tmp_path_factory.mktemp("target")
-    server = Target(folder, case.sentence, certificates, case.keys, case.limit)
+    port = case.row.port if isinstance(case.row, Route) else "http"
+    server = Target(folder, case.sentence, certificates, case.keys, case.limit, port)
     try:
         yield server
     finally:
@@ -199,7 +205,7 @@ def test_heads_of_references(target: Target, case: Case) -> None:
     start = case.head().http2()
     with attack(target) as (watch, lines):
         for _ in range(4 if LONG else 1):
-            line = lines.enter_context(target.http2(case.protocol.port))
+            line = lines.enter_context(target.attacker(case.protocol))
             line.begin_block(start + FIELD + AGAIN * (REFERENCES - 1))
             block = start + AGAIN * REFERENCES
             while line.unanswered < line.most_streams - 100 and len(line.streams) < 2 * 4096:
@@ -216,14 +222,15 @@ def test_heads_of_references(target: Target, case: Case) -> None:
 def test_heads_that_do_not_end(target: Target, case: Case) -> None:
     """Many connections of HTTP/1.1, each with all of a head but its end. Which row it asks for
     nobody knows yet: each connection names another one."""
+    rows = [row for row in tables().routes if row.port == "http"]
     buffers = BYTES_PER_TLS_CONNECTION if case.protocol.tls else BYTES_PER_CONNECTION
     with attack(target) as (watch, lines):
         for number in range(UNFINISHED_HEADS):
             if watch.over():
                 break
-            row = tables().routes[number % len(tables().routes)]
+            row = rows[number % len(rows)]
             head = Head(row.method, row.path).http1(end=True)[:-2] + b"x: "
-            line = lines.enter_context(target.http1())
+            line = lines.enter_context(target.attacker(case.protocol))
             line.write(head + b"y" * (UNFINISHED_BYTES - len(head)))
             line.flush(watch.over)
         watch.slack += UNFINISHED_HEADS * buffers
@@ -245,14 +252,14 @@ def begin_many(
         if watch.over():
             break
         if number % per_line == 0:
-            line = lines.enter_context(target.line(case.protocol))
+            line = lines.enter_context(target.attacker(case.protocol))
         request = line.begin(case.head(size))
         begun.append((line, request))
         line.feed(request, prefix + bytes(first), watch.over)
     return begun
 
 
-@walk("withheld", routes("withheld", HTTP1), routes("withheld", HTTP2), methods("withheld"))
+@walk("withheld", routes("withheld", REST), methods("withheld"))
 def test_bodies_without_their_last_byte(target: Target, case: Case) -> None:
     """One large one, or many as large as every route takes."""
     assert case.row is not None
@@ -263,7 +270,7 @@ def test_bodies_without_their_last_byte(target: Target, case: Case) -> None:
         watch.check_held()
 
 
-@walk("dripping", routes("dripping", HTTP1), routes("dripping", HTTP2), methods("dripping"))
+@walk("dripping", routes("dripping", REST), methods("dripping"))
 def test_bodies_that_drip(target: Target, case: Case) -> None:
     assert case.row is not None
     size = LARGE if case.row.takes_large else SMALL
@@ -276,13 +283,13 @@ def test_bodies_that_drip(target: Target, case: Case) -> None:
         watch.check_held()
 
 
-@walk("endless", routes("endless", HTTP1), routes("endless", HTTP2), methods("endless"))
+@walk("endless", routes("endless", REST), methods("endless"))
 def test_bodies_that_never_end(target: Target, case: Case) -> None:
     """Without an announcement of their length, or as messages of two gigabytes: refused as soon as
     there is too much."""
     assert case.row is not None
     with attack(target) as (watch, lines):
-        line = lines.enter_context(target.line(case.protocol))
+        line = lines.enter_context(target.attacker(case.protocol))
         request = line.begin(case.head())
         if prefix := case.prefix((1 << 31) - 1):
             line.feed(request, prefix)
@@ -293,14 +300,13 @@ def test_bodies_that_never_end(target: Target, case: Case) -> None:
 
 @walk(
     "too-large",
-    routes("too-large", HTTP1, SMALL_ROUTES),
-    routes("too-large", HTTP2, SMALL_ROUTES),
+    routes("too-large", REST, SMALL_ROUTES),
     methods("too-large", SMALL_METHODS),
 )
 def test_bodies_beyond_what_the_row_takes(target: Target, case: Case) -> None:
     """Refused at the head, or at the length of the message."""
     with attack(target) as (watch, lines):
-        line = lines.enter_context(target.line(case.protocol))
+        line = lines.enter_context(target.attacker(case.protocol))
         request = line.begin(case.head(TOO_LARGE))
         line.feed(request, case.prefix(TOO_LARGE) + bytes(TOO_LARGE - 1), watch.over)
         check_refusal(watch, case, line, request, TOO_LARGE)
@@ -320,8 +326,7 @@ def check_refusal(watch: Watch, case: Case, line: Line, request: int, size: int)
 
 @walk(
     "many-tokens",
-    routes("many-tokens", HTTP1, JSON_ROUTES),
-    routes("many-tokens", HTTP2, JSON_ROUTES),
+    routes("many-tokens", REST, JSON_ROUTES),
 )
 def test_json_of_many_tokens(target: Target, case: Case) -> None:
     send_and_wait(target, case, many_tokens(TOKENS))
@@ -343,7 +348,7 @@ def test_messages_of_many_fields(target: Target, case: Case) -> None:
 
 def send_and_wait(target: Target, case: Case, content: bytes) -> None:
     with attack(target) as (watch, lines):
-        line = lines.enter_context(target.line(case.protocol))
+        line = lines.enter_context(target.attacker(case.protocol))
         send(case, line, watch, content)
 
 
@@ -364,7 +369,7 @@ def test_answers_that_find_a_closed_window(target: Target, case: Case) -> None:
     body = case.small_body()
     with attack(target) as (watch, lines):
         for _ in range(4 if LONG else 1):
-            line = lines.enter_context(target.http2(case.protocol.port, window=0))
+            line = lines.enter_context(target.attacker(case.protocol, window=0))
             while len(line.streams) < line.most_streams - 100:
                 if watch.over() or line.closed or line.goaway:
                     break
@@ -382,7 +387,7 @@ def test_pipelined_answers_that_nobody_reads(target: Target, case: Case) -> None
     count = 50 if case.protocol.tls and not LONG else 200
     with attack(target) as (watch, lines):
         for _ in range(count):
-            line = lines.enter_context(target.http1(receive_buffer=4096))
+            line = lines.enter_context(target.attacker(case.protocol, receive_buffer=4096))
             line.write(case.head().http1(end=True) * 50)
             line.write_without_reading()
         watch.check_held(SLACK + count * BYTES_PER_TLS_CONNECTION)
@@ -393,15 +398,14 @@ def test_pipelined_answers_that_nobody_reads(target: Target, case: Case) -> None
 
 @walk(
     "without-a-key",
-    routes("without-a-key", HTTP1, keys=True),
-    routes("without-a-key", HTTP2, keys=True),
+    routes("without-a-key", REST, KEYED_ROUTES, keys=True),
     methods("without-a-key", keys=True),
 )
 def test_bodies_without_a_key(target: Target, case: Case) -> None:
     """Are refused before they are taken."""
     wanted = "grpc-16" if isinstance(case.row, Method) else "401"
     with attack(target) as (watch, lines):
-        line = lines.enter_context(target.line(case.protocol))
+        line = lines.enter_context(target.attacker(case.protocol))
         request = line.begin(case.head(TOO_LARGE))
         line.feed(request, case.prefix(TOO_LARGE) + bytes(TOO_LARGE - 1), watch.over)
         watch.check_size(TOO_LARGE, MOST_FOR_A_REFUSAL, line.answer_of(request))
@@ -410,7 +414,7 @@ def test_bodies_without_a_key(target: Target, case: Case) -> None:
             broke(f"{case.sentence}: the client got {answer or 'no answer'}, not {wanted}.")
 
 
-@walk("expect-without-a-key", routes("expect-without-a-key", HTTP1, keys=True))
+@walk("expect-without-a-key", routes("expect-without-a-key", HTTP1, KEYED_ROUTES, keys=True))
 def test_expectations_without_a_key(target: Target, case: Case) -> None:
     check_expectation(target, case, SMALL, (), ["401"])
 
@@ -428,7 +432,7 @@ def check_expectation(
     wanted: Sequence[str],
 ) -> None:
     with attack(target) as (_, lines):
-        line = lines.enter_context(target.line(case.protocol))
+        line = lines.enter_context(target.attacker(case.protocol))
         request = line.begin(case.head(size, [*more, ("Expect", "100-continue")]))
         answer = line.wait_answer(request, 10)
         if answer not in wanted:
@@ -442,7 +446,8 @@ NOWHERE = [Route("POST", "/nope"), Route("GET", "/nope"), Route("POST", "/v2/mod
 MISUSED = [
     Route("POST" if row.method == "GET" else "GET", row.pattern)
     for row in tables().routes
-    if not {("POST", row.pattern), ("GET", row.pattern)}
+    if row.port == "http"
+    and not {("POST", row.pattern), ("GET", row.pattern)}
     <= {(one.method, one.pattern) for one in tables().routes}
 ]
 
@@ -451,14 +456,13 @@ MISUSED = [
     "no-such-route",
     routes("no-such-route", HTTP1, NOWHERE),
     routes("no-such-route", HTTP2, NOWHERE),
-    routes("wrong-method", HTTP1, MISUSED),
-    routes("wrong-method", HTTP2, MISUSED),
+    routes("wrong-method", REST, MISUSED),
 )
 def test_bodies_that_nobody_wants(target: Target, case: Case) -> None:
     """404 or 405, before the body is taken."""
     wanted = "404" if case.attack == "no-such-route" else "405"
     with attack(target) as (watch, lines):
-        line = lines.enter_context(target.line(case.protocol))
+        line = lines.enter_context(target.attacker(case.protocol))
         request = line.begin(case.head(TOO_LARGE))
         line.feed(request, TOO_LARGE - 1, watch.over)
         watch.check_size(TOO_LARGE, MOST_FOR_A_REFUSAL, line.answer_of(request))
@@ -513,14 +517,15 @@ class Probes:
         return request
 
 
-def without_versions(rows: Sequence[Route]) -> list[Route]:
-    """In the short form: their handlers are those of the paths without one."""
-    return [row for row in rows if LONG or "{version}" not in row.pattern]
+def with_own_handlers(rows: Sequence[Route]) -> list[Route]:
+    """In the short form neither the paths with a version nor those of the cloud platforms, which
+    hand requests on."""
+    return [row for row in rows if LONG or ("{version}" not in row.pattern and row.port == "http")]
 
 
 @walk(
     "others-meanwhile",
-    routes("others-meanwhile", [*HTTP1, *HTTP2], without_versions(JSON_ROUTES), limit=ROOMY),
+    routes("others-meanwhile", REST, with_own_handlers(JSON_ROUTES), limit=ROOMY),
     [
         Case("others-meanwhile", protocol, row, UNKNOWN, limit=ROOMY)
         for row in tables().methods
@@ -536,7 +541,7 @@ def test_others_are_answered_meanwhile(target: Target, case: Case) -> None:
         content = many_tokens(LONG_TEXT)
     with attack(target) as (watch, lines):
         with Probes(target, "http") as http, Probes(target, "grpc") as grpc:
-            line = lines.enter_context(target.line(case.protocol))
+            line = lines.enter_context(target.attacker(case.protocol))
             send(case, line, watch, content)
         check_waits(case, http, grpc)
         check_waits(case, grpc, http)
