@@ -33,12 +33,11 @@ std::string TextOr(const Settings& settings, const char* name, const char* fallb
 
 Result<RedisOptions> ParseRedisOptions(const char* json,
                                        const std::function<const char*(const char*)>& environment) {
-  NB_ASSIGN_OR_RETURN(
-      const Settings settings,
-      Settings::Parse("redis", json,
-                      {"host", "port", "user", "password", "db", "connect_timeout",
-                       "socket_timeout", "pool_size", "wait_timeout", "tls_enabled",
-                       "ttl_seconds"}));
+  NB_ASSIGN_OR_RETURN(const Settings settings,
+                      Settings::Parse("redis", json,
+                                      {"host", "port", "user", "password", "db", "connect_timeout",
+                                       "socket_timeout", "pool_size", "wait_timeout", "tls_enabled",
+                                       "ttl_seconds"}));
   if (!settings.Has("host") || !settings.Has("port")) {
     return Error::InvalidArg(
         "Failed to initialize the redis cache: Must at a minimum specify 'host' and 'port'");

@@ -132,8 +132,8 @@ TEST_F(BackendInstanceTest, ABackendLearnsWhetherMoreResponsesAreWanted) {
   request.set_credit(credit);
   RequestPtr owned = request.Issue();
   TRITONBACKEND_ResponseFactory* factory = nullptr;
-  ASSERT_EQ(TRITONBACKEND_ResponseFactoryNew(
-                &factory, reinterpret_cast<TRITONBACKEND_Request*>(owned.get())),
+  ASSERT_EQ(TRITONBACKEND_ResponseFactoryNew(&factory,
+                                             reinterpret_cast<TRITONBACKEND_Request*>(owned.get())),
             nullptr);
   const auto has_credit = [&] {
     bool has = false;

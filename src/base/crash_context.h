@@ -31,10 +31,10 @@ class NEREID_API CrashContext {
 // executables; a library does not install signal handlers.
 NEREID_API void InstallCrashReporter();
 
-// Gives the calling thread a stack for these handlers, so that a crash for want of stack is reported
-// as well. The first CrashContext of a thread does that, too: only threads that call no foreign code
-// need to. Does nothing without a crash reporter, and if the thread has such a stack already. The
-// stack goes with the thread.
+// Gives the calling thread a stack for these handlers, so that a crash for want of stack is
+// reported as well. The first CrashContext of a thread does that, too: only threads that call no
+// foreign code need to. Does nothing without a crash reporter, and if the thread has such a stack
+// already. The stack goes with the thread.
 NEREID_API void PrepareThreadForCrash();
 
 }  // namespace nereid

@@ -69,11 +69,10 @@ void Output::Look() {
   device_ = now.st_dev;
   inode_ = now.st_ino;
   terminal_ = nullptr;
-  kind_ = S_ISFIFO(now.st_mode)   ? Kind::kPipe
-          : S_ISSOCK(now.st_mode) ? Kind::kSocket
-                                  : Kind::kFile;
+  kind_ = S_ISFIFO(now.st_mode) ? Kind::kPipe : S_ISSOCK(now.st_mode) ? Kind::kSocket : Kind::kFile;
   if (!S_ISCHR(now.st_mode) || isatty(file_->fd) == 0) return;
-  // O_NONBLOCK belongs to the open file, which other processes may share, so a second one is opened.
+  // O_NONBLOCK belongs to the open file, which other processes may share, so a second one is
+  // opened.
   auto terminal = std::make_shared<File>();
   terminal->owned = true;
   terminal->fd = open(absl::StrCat("/proc/self/fd/", file_->fd).c_str(),

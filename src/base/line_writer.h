@@ -1,6 +1,6 @@
 // LineWriter: lines on their way to a file, a pipe or a terminal. They wait in a bounded queue, and
-// a thread of the writer writes them, so that nobody who adds a line waits for a disk or for whoever
-// reads. What finds no room is dropped and counted.
+// a thread of the writer writes them, so that nobody who adds a line waits for a disk or for
+// whoever reads. What finds no room is dropped and counted.
 #ifndef NEREID_BASE_LINE_WRITER_H_
 #define NEREID_BASE_LINE_WRITER_H_
 
@@ -276,7 +276,7 @@ class LineWriter {
   std::optional<Output> next_ ABSL_GUARDED_BY(mu_);
   size_t for_old_output_ ABSL_GUARDED_BY(mu_) = 0;  // so many of the queue come before `next_`
   TimePoint give_up_ ABSL_GUARDED_BY(mu_) = TimePoint::max();  // set: the writer ends
-  std::thread thread_;  // last: uses all of the above
+  std::thread thread_;                                         // last: uses all of the above
 };
 
 }  // namespace nereid

@@ -91,7 +91,7 @@ struct State {
   uint64_t process ABSL_GUARDED_BY(mu) = 0;  // counts the generations of forked children
   Output out ABSL_GUARDED_BY(mu) = Output::Borrow(STDOUT_FILENO);
   Output err ABSL_GUARDED_BY(mu) = Output::Borrow(STDERR_FILENO);
-  std::optional<Output> file ABSL_GUARDED_BY(mu);  // none: the console
+  std::optional<Output> file ABSL_GUARDED_BY(mu);        // none: the console
   std::shared_ptr<Writers> writers ABSL_GUARDED_BY(mu);  // null: whoever logs writes
   bool failing ABSL_GUARDED_BY(mu) = false;  // the last line without `writers` was not written
 };
@@ -314,8 +314,7 @@ void Put(bool urgent, std::string text, State* state) ABSL_EXCLUSIVE_LOCKS_REQUI
   // A reader who has not read for that long is not waited for a second time.
   const TimePoint until = Clock::Real()->Now() + Log::kFlushPatience;
   const bool patient = !state->failing;
-  state->failing =
-      !output.Write(text, [&] { return patient && Clock::Real()->Now() < until; });
+  state->failing = !output.Write(text, [&] { return patient && Clock::Real()->Now() < until; });
   if (state->failing) g_lines.dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -410,9 +409,8 @@ void Log::WriteBlock(absl::string_view text) {
   State& state = GlobalState();
   MutexLock lock(&state.mu);
   Put(/*urgent=*/false,
-      state.settings.format == LogFormat::kJson
-          ? JsonLine(LogLevel::kInfo, "", 0, text, nullptr)
-          : std::string(absl::StripSuffix(text, "\n")),
+      state.settings.format == LogFormat::kJson ? JsonLine(LogLevel::kInfo, "", 0, text, nullptr)
+                                                : std::string(absl::StripSuffix(text, "\n")),
       &state);
   AddToTail(LogLevel::kInfo, "", text, nullptr);
 }

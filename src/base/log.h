@@ -181,13 +181,13 @@ NEREID_API std::ostream& operator<<(std::ostream& out, LogAbout about);
 
 // Like LOG_WARNING and LOG_ERROR, within the LogRate of the place where they stand. A line that
 // comes after others were suppressed says how many.
-#define NEREID_LOG_SELDOM(level)                                                                  \
-  for (::nereid::log_internal::SeldomTurn nereid_turn(level,                                      \
-                                                      [] {                                        \
-                                                        static constinit ::nereid::LogRate rate;  \
-                                                        return &rate;                             \
-                                                      }());                                       \
-       nereid_turn.granted(); nereid_turn.End())                                                  \
+#define NEREID_LOG_SELDOM(level)                                                                 \
+  for (::nereid::log_internal::SeldomTurn nereid_turn(level,                                     \
+                                                      [] {                                       \
+                                                        static constinit ::nereid::LogRate rate; \
+                                                        return &rate;                            \
+                                                      }());                                      \
+       nereid_turn.granted(); nereid_turn.End())                                                 \
   ::nereid::log_internal::Line(level, __FILE__, __LINE__, nereid_turn.suppressed()).stream()
 #define LOG_WARNING_SELDOM NEREID_LOG_SELDOM(::nereid::LogLevel::kWarning)
 #define LOG_ERROR_SELDOM NEREID_LOG_SELDOM(::nereid::LogLevel::kError)

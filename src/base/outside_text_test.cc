@@ -13,9 +13,8 @@ TEST(OutsideTextTest, Utf8) {
                                  "\xED\x9F\xBF", "\xF4\x8F\xBF\xBF"}) {
     EXPECT_TRUE(IsValidUtf8(text)) << text;
   }
-  for (const std::string text :
-       {"\x80", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF",
-        "a\xC3(", "\xE2\x82"}) {
+  for (const std::string text : {"\x80", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80",
+                                 "\xF4\x90\x80\x80", "\xFF", "a\xC3(", "\xE2\x82"}) {
     EXPECT_FALSE(IsValidUtf8(text)) << text;
   }
 }

@@ -112,10 +112,10 @@ class Timer {
   Alarm* first_due_ ABSL_GUARDED_BY(mu_) = nullptr;
   Alarm* last_due_ ABSL_GUARDED_BY(mu_) = nullptr;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
-  std::list<Caller> callers_ ABSL_GUARDED_BY(mu_);  // grows only
-  size_t calling_ ABSL_GUARDED_BY(mu_) = 0;         // callers with a call under way
+  std::list<Caller> callers_ ABSL_GUARDED_BY(mu_);   // grows only
+  size_t calling_ ABSL_GUARDED_BY(mu_) = 0;          // callers with a call under way
   TimePoint no_caller_before_ ABSL_GUARDED_BY(mu_);  // the machine had no thread or no memory
-  std::thread waiter_;  // last: uses all of the above
+  std::thread waiter_;                               // last: uses all of the above
 };
 
 }  // namespace nereid

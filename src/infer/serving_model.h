@@ -50,8 +50,7 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   // all credits that senders wait for, now and later.
   void StopWaitingForClients() ABSL_LOCKS_EXCLUDED(waiting_mu_);
   // A sender waits for this credit of a request, until StopWaitingForClients at most.
-  void AddWaiting(const std::shared_ptr<ResponseCredit>& credit)
-      ABSL_LOCKS_EXCLUDED(waiting_mu_);
+  void AddWaiting(const std::shared_ptr<ResponseCredit>& credit) ABSL_LOCKS_EXCLUDED(waiting_mu_);
   Clock* clock() const { return clock_; }
   // Whether the backend accepts an input in several pieces; otherwise each input is one piece.
   bool reads_pieces() const { return reads_pieces_; }

@@ -78,9 +78,9 @@ struct ControlRequests::Request {
   std::list<Waiter> waiters;
   Caller* caller = nullptr;  // whose thread attempts it; null: a thread of the requests
   State state = State::kQueued;
-  ModelId held_by;  // kHeld
+  ModelId held_by;                                      // kHeld
   std::list<std::shared_ptr<Request>>::iterator place;  // in the queue of its model
-  std::list<Request*> ready;  // its node of ready_, while it is not there
+  std::list<Request*> ready;                            // its node of ready_, while it is not there
   std::list<Request*>::iterator ready_place;
 };
 
@@ -234,10 +234,10 @@ absl::Status ControlRequests::CheckLimits(const Model& model, const Request& req
         "more than ", limits.all, " requests to load or unload models wait: try again later"));
   }
   if (!joins && bytes_ > 0 && bytes_ + request.bytes > limits.bytes) {
-    return absl::UnavailableError(absl::StrCat(
-        "configurations and files of more than ", limits.bytes,
-        " bytes wait in requests to load models, and model '", request.change.model,
-        "' is being loaded or unloaded: try again later"));
+    return absl::UnavailableError(
+        absl::StrCat("configurations and files of more than ", limits.bytes,
+                     " bytes wait in requests to load models, and model '", request.change.model,
+                     "' is being loaded or unloaded: try again later"));
   }
   return absl::OkStatus();
 }

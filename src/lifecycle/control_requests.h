@@ -43,10 +43,10 @@ class ControlRequests {
   using Ended = std::function<void(absl::Status)>;
 
   struct Limits {
-    size_t per_model = 1'000;         // clients that wait for requests for one model
-    size_t all = 10'000;              // clients that wait for requests for any model
+    size_t per_model = 1'000;          // clients that wait for requests for one model
+    size_t all = 10'000;               // clients that wait for requests for any model
     size_t bytes = size_t{256} << 20;  // of configurations and files of requests that wait
-    size_t threads = 256;             // that read what is to be loaded
+    size_t threads = 256;              // that read what is to be loaded
   };
   struct Options {
     // Begins to carry out a change, and tells the end to `ended`, now or later, once. May block for
@@ -65,8 +65,8 @@ class ControlRequests {
 
   // Carries out `change` after the earlier requests for its model. `done` is called once, on any
   // thread, also before this returns. `client`: null for one that stays. Does not block. `done`
-  // gets UNAVAILABLE if too many requests wait or there is no thread, CANCELLED if the client leaves
-  // before anything has begun, and the error of Close.
+  // gets UNAVAILABLE if too many requests wait or there is no thread, CANCELLED if the client
+  // leaves before anything has begun, and the error of Close.
   void Submit(ModelChange change, std::shared_ptr<ControlClient> client, Done done)
       ABSL_LOCKS_EXCLUDED(mu_);
   // The same for a caller that waits, whose thread does what a thread of the requests would do.
@@ -140,10 +140,10 @@ class ControlRequests {
   std::list<Request*> ready_ ABSL_GUARDED_BY(mu_);            // to be attempted by a thread
   size_t workers_ ABSL_GUARDED_BY(mu_) = 0;                   // threads
   size_t starting_ ABSL_GUARDED_BY(mu_) = 0;                  // of these, have not looked yet
-  size_t held_ ABSL_GUARDED_BY(mu_) = 0;     // requests that wait for others' work
-  size_t untold_ ABSL_GUARDED_BY(mu_) = 0;   // requests whose clients have not all been told
-  size_t waiting_ ABSL_GUARDED_BY(mu_) = 0;  // clients
-  size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;    // of requests that wait
+  size_t held_ ABSL_GUARDED_BY(mu_) = 0;                      // requests that wait for others' work
+  size_t untold_ ABSL_GUARDED_BY(mu_) = 0;    // requests whose clients have not all been told
+  size_t waiting_ ABSL_GUARDED_BY(mu_) = 0;   // clients
+  size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;     // of requests that wait
   absl::Status closed_ ABSL_GUARDED_BY(mu_);  // OK: open
   JobThreads threads_;                        // last: its jobs use all of the above
 };

@@ -50,15 +50,15 @@ class ControlRequestsTest : public ::testing::Test {
   }
 
   ControlRequests* Make(ControlRequests::Limits limits = {}) {
-    requests_ = std::make_unique<ControlRequests>(ControlRequests::Options{
-        [this](const ModelChange& change, ControlRequests::Ended ended) {
-          return Begin(change, std::move(ended));
-        },
-        [this](const ModelId& id) {
-          MutexLock lock(&mu_);
-          return busy_.count(id.name) > 0;
-        },
-        limits});
+    requests_ = std::make_unique<ControlRequests>(
+        ControlRequests::Options{[this](const ModelChange& change, ControlRequests::Ended ended) {
+                                   return Begin(change, std::move(ended));
+                                 },
+                                 [this](const ModelId& id) {
+                                   MutexLock lock(&mu_);
+                                   return busy_.count(id.name) > 0;
+                                 },
+                                 limits});
     return requests_.get();
   }
 

@@ -35,9 +35,7 @@ class ModelCatalogueTest : public ::testing::Test {
     return names;
   }
 
-  std::optional<ModelCatalogue::Claim> Claim(const ModelId& id) {
-    return Claim(id, {});
-  }
+  std::optional<ModelCatalogue::Claim> Claim(const ModelId& id) { return Claim(id, {}); }
   std::optional<ModelCatalogue::Claim> Claim(const ModelId& id,
                                              const std::vector<std::string>& members) {
     return catalogue_.ClaimLoad(id, {LoadOf(id)}, {{id, {{}, members}}}, catalogue_.Look().now)
@@ -85,8 +83,7 @@ TEST_F(ModelCatalogueTest, AClaimKeepsOthersAwayUntilItGoes) {
 
 TEST_F(ModelCatalogueTest, WhoFindsAModelClaimedIsToldSoAndWhenItIsFree) {
   std::optional<ModelCatalogue::Claim> first = Claim(kA);
-  const auto load =
-      catalogue_.ClaimLoad(kA, {LoadOf(kA)}, {{kA, {}}}, catalogue_.Look().now);
+  const auto load = catalogue_.ClaimLoad(kA, {LoadOf(kA)}, {{kA, {}}}, catalogue_.Look().now);
   EXPECT_FALSE(load.claim.has_value());
   EXPECT_EQ(load.busy, kA);
   EXPECT_EQ(catalogue_.ClaimUnload(kA, false).busy, kA);

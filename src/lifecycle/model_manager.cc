@@ -149,8 +149,8 @@ std::optional<ModelId> ModelManager::AttemptUnload(const std::string& name, bool
   return std::nullopt;
 }
 
-void ModelManager::CarryOut(const ModelId& id, ModelCatalogue::Claim claim,
-                            PreparedModels prepared, Ended ended) {
+void ModelManager::CarryOut(const ModelId& id, ModelCatalogue::Claim claim, PreparedModels prepared,
+                            Ended ended) {
   // Shared, because a function object must be copyable.
   const auto skipped = std::make_shared<std::vector<PlannedAction>>(std::move(claim.skipped));
   Begin(std::move(claim), std::move(prepared),

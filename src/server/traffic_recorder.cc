@@ -151,10 +151,10 @@ void TrafficRecorder::Stop(const std::string& why) {
 void TrafficRecorder::Report(const RecordCursor& cursor, const ServingModel& model) {
   if (cursor.lost == 0) return;
   try {
-    notes_.push_back(absl::StrCat(
-        "the recording '", options_.file, "' lacks ", cursor.lost,
-        " requests and executions of model '", model.config().name,
-        "': more came than --record could write; a larger --recorder-events helps"));
+    notes_.push_back(
+        absl::StrCat("the recording '", options_.file, "' lacks ", cursor.lost,
+                     " requests and executions of model '", model.config().name,
+                     "': more came than --record could write; a larger --recorder-events helps"));
   } catch (const std::bad_alloc&) {  // the note is lost
   }
 }

@@ -75,7 +75,7 @@ class TrafficRecorder {
   Mutex mu_;
   std::FILE* const file_ ABSL_PT_GUARDED_BY(mu_);
   uint64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  bool full_ ABSL_GUARDED_BY(mu_) = false;  // at its limit, or an error of the disk
+  bool full_ ABSL_GUARDED_BY(mu_) = false;               // at its limit, or an error of the disk
   std::vector<std::string> notes_ ABSL_GUARDED_BY(mu_);  // to be logged without the lock
   uint64_t last_number_ ABSL_GUARDED_BY(mu_) = 0;
   // Those that serve, and those that others still use: their requests are under way.

@@ -270,7 +270,8 @@ std::string WhyNoRestOnGrpcPort(const Settings& settings) {
     return "HTTP is served on another address (--http-address and --grpc-address)";
   }
   if (http.enabled != grpc.enabled) {
-    return absl::StrCat(http.enabled ? "HTTP" : "gRPC", " alone uses TLS (--http-use-ssl and "
+    return absl::StrCat(http.enabled ? "HTTP" : "gRPC",
+                        " alone uses TLS (--http-use-ssl and "
                         "--grpc-use-ssl)");
   }
   if (http.mutual != grpc.mutual || (http.mutual && http.root != grpc.root)) {

@@ -132,7 +132,7 @@ struct WithoutCredit {
 
   // Changes when a request gets its credit back; threads of the process sleep on it.
   std::atomic<uint32_t> returns{0};
-  std::atomic<uint32_t> used{0};  // no place from here on was ever taken
+  std::atomic<uint32_t> used{0};               // no place from here on was ever taken
   std::atomic<uint64_t> requests[kMost] = {};  // numbers; 0: the place is free
 };
 

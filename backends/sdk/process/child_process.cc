@@ -38,9 +38,9 @@ std::vector<char*> Pointers(std::vector<std::string>* texts) {
   return pointers;
 }
 
-// The server may have raised its soft limit of open files. Programs that call select() rely on small
-// numbers, and others walk through all numbers below the limit, so the child gets back what the
-// server was started with. It may raise it again.
+// The server may have raised its soft limit of open files. Programs that call select() rely on
+// small numbers, and others walk through all numbers below the limit, so the child gets back what
+// the server was started with. It may raise it again.
 void RestoreFileLimit(pid_t pid) {
   const char* const soft = std::getenv("NEREID_SOFT_FILE_LIMIT");
   struct rlimit limit = {};

@@ -109,8 +109,7 @@ TRITONSERVER_Error* NEREID_ResponseFactoryCredit(TRITONBACKEND_ResponseFactory* 
 }
 
 TRITONSERVER_Error* NEREID_ResponseFactoryOnCredit(TRITONBACKEND_ResponseFactory* factory,
-                                                   void (*callback)(void* userp),
-                                                   void* userp) try {
+                                                   void (*callback)(void* userp), void* userp) try {
   // Whoever waits now may have put off the wake-up of the thread that has to send.
   nereid::WakeBatch::Flush();
   Unwrap(factory)->stream->OnCredit([callback, userp] { callback(userp); });

@@ -88,10 +88,10 @@ size_t CountScalars(const JsonValue& array) {
 
 // Adds to `status`, whose text clients know, which element it is about.
 absl::Status WithElement(const absl::Status& status, const V2Input& input, uint64_t index) {
-  return absl::Status(status.code(),
-                      absl::StrCat(status.message(), ": element ", index, " of input ",
-                                   QuotedName(input.name), ", whose datatype is ",
-                                   DataTypeName(input.data_type)));
+  return absl::Status(
+      status.code(),
+      absl::StrCat(status.message(), ": element ", index, " of input ", QuotedName(input.name),
+                   ", whose datatype is ", DataTypeName(input.data_type)));
 }
 
 absl::Status TooLarge(const V2Input& input, uint64_t byte_size, uint64_t limit) {
@@ -142,10 +142,10 @@ absl::Status ReadNumbers(const JsonValue& data, uint64_t max_tensor_bytes, int64
     if (place.next < place.end) {
       return WithElement(read, *input, static_cast<uint64_t>(place.next - first));
     }
-    return absl::Status(read.code(), absl::StrCat(read.message(), ": input ",
-                                                  QuotedName(input->name), " has more than the ",
-                                                  count, " elements of its shape ",
-                                                  ShapeToString(input->shape)));
+    return absl::Status(
+        read.code(),
+        absl::StrCat(read.message(), ": input ", QuotedName(input->name), " has more than the ",
+                     count, " elements of its shape ", ShapeToString(input->shape)));
   }
   if (room < static_cast<size_t>(count)) {
     return absl::InvalidArgumentError(
@@ -171,9 +171,9 @@ absl::Status ReadStrings(const JsonValue& data, uint64_t max_tensor_bytes, Reque
   return input->bytes == nullptr ? buffers->WhyNothing("a JSON tensor") : absl::OkStatus();
 }
 
-constexpr absl::string_view kDataTypesInJson[] = {"BOOL",  "UINT8", "UINT16", "UINT32",
+constexpr absl::string_view kDataTypesInJson[] = {"BOOL",   "UINT8", "UINT16", "UINT32",
                                                   "UINT64", "INT8",  "INT16",  "INT32",
-                                                  "INT64", "FP32",  "FP64",   "BYTES"};
+                                                  "INT64",  "FP32",  "FP64",   "BYTES"};
 
 absl::Status OnlyBinary(const V2Input& input) {
   return absl::InvalidArgumentError(absl::StrCat(

@@ -19,9 +19,9 @@
 namespace nereid {
 namespace {
 
+using codec_testing::BothGenerateReaders;
 using codec_testing::MakeModel;
 using codec_testing::MakeModelWithInputs;
-using codec_testing::BothGenerateReaders;
 using codec_testing::PaddedBytes;
 using codec_testing::TestInput;
 using std::string_literals::operator""s;

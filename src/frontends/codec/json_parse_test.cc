@@ -57,9 +57,9 @@ TEST(JsonParseTest, WhatTheBudgetRefusesIsNotParsed) {
 
 TEST(JsonParseTest, ATextThatIsTooLongForItsPlace) {
   JsonTree tree;
-  EXPECT_EQ(ParseJson("[1,2,3]", kDepth, ParseBudget::UpTo(6), &tree),
-            absl::InvalidArgumentError(
-                "a JSON text of 7 bytes is too long: at most 6 bytes are read"));
+  EXPECT_EQ(
+      ParseJson("[1,2,3]", kDepth, ParseBudget::UpTo(6), &tree),
+      absl::InvalidArgumentError("a JSON text of 7 bytes is too long: at most 6 bytes are read"));
   EXPECT_TRUE(ParseJson("[1,2]", kDepth, ParseBudget::UpTo(6), &tree).ok());
 }
 
@@ -67,10 +67,15 @@ TEST(JsonParseTest, ATextThatIsTooLongForItsPlace) {
 TEST(JsonParseTest, NoTreeTakesMoreThanItIsChargedFor) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's allocator does not tell";
   const std::string long_string = absl::StrCat("\"", std::string(3'000'000, 's'), "\"");
-  const std::vector<std::string> texts = {
-      List("0", 500'000),       List("[]", 500'000),        List("[0]", 300'000),
-      List("\"\"", 500'000),    List("\"\":0", 300'000, "{}"), List("\"abc\":{}", 200'000, "{}"),
-      List("{\"\":[]}", 100'000), List("\"0123456789abcdef\"", 100'000), List(long_string, 1)};
+  const std::vector<std::string> texts = {List("0", 500'000),
+                                          List("[]", 500'000),
+                                          List("[0]", 300'000),
+                                          List("\"\"", 500'000),
+                                          List("\"\":0", 300'000, "{}"),
+                                          List("\"abc\":{}", 200'000, "{}"),
+                                          List("{\"\":[]}", 100'000),
+                                          List("\"0123456789abcdef\"", 100'000),
+                                          List(long_string, 1)};
   for (const std::string& text : texts) {
     Budget budget("bytes", 0);
     const struct mallinfo2 before = mallinfo2();

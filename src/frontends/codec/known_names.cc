@@ -22,10 +22,10 @@ absl::Status CheckKnown(absl::string_view what, absl::string_view name,
   if (absl::c_linear_search(known, name)) return absl::OkStatus();
   const std::string nearest =
       NearestName(name, std::vector<std::string>(known.begin(), known.end()));
-  return absl::InvalidArgumentError(absl::StrCat(
-      "unknown ", what, " ", QuotedName(name),
-      nearest.empty() ? "." : absl::StrCat(", did you mean '", nearest, "'?"), " Known: ",
-      known.empty() ? "none" : absl::StrJoin(known, ", ")));
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown ", what, " ", QuotedName(name),
+                   nearest.empty() ? "." : absl::StrCat(", did you mean '", nearest, "'?"),
+                   " Known: ", known.empty() ? "none" : absl::StrJoin(known, ", ")));
 }
 
 }  // namespace nereid

@@ -23,7 +23,7 @@ TEST_F(LogSettingsTest, TheJsonForm) {
 
 TEST_F(LogSettingsTest, EachMemberIsApplied) {
   ASSERT_TRUE(Apply(R"({"log_file":null,"log_info":false,"log_warning":false,)"
-                               R"("log_verbose_level":7,"log_format":"ISO8601"})")
+                    R"("log_verbose_level":7,"log_format":"ISO8601"})")
                   .ok());
   const LogSettings settings = Log::Settings();
   EXPECT_FALSE(settings.info);
@@ -60,8 +60,7 @@ TEST_F(LogSettingsTest, UnknownNamesAreRefusedAndNothingIsApplied) {
                 "unknown log setting 'log_inf', did you mean 'log_info'? Known: log_file, "
                 "log_info, log_warning, log_error, log_verbose_level, log_format"));
   EXPECT_TRUE(Log::Settings().info);
-  EXPECT_EQ(Apply("[]"),
-            absl::InvalidArgumentError("attempt to access JSON non-object as object"));
+  EXPECT_EQ(Apply("[]"), absl::InvalidArgumentError("attempt to access JSON non-object as object"));
 }
 
 TEST_F(LogSettingsTest, AHugeLevelIsTheHighest) {

@@ -37,9 +37,8 @@ class ParseBudget {
   // been read, and its tree is gone. UNAVAILABLE, or INVALID_ARGUMENT for a text that is too long.
   absl::StatusOr<BudgetUnits> Take(uint64_t size, uint64_t cost) const {
     if (size > most_bytes_) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a JSON text of ", size, " bytes is too long: at most ", most_bytes_,
-                       " bytes are read"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a JSON text of ", size, " bytes is too long: at most ", most_bytes_, " bytes are read"));
     }
     if (budget_ == nullptr || size <= kCheapParse) return BudgetUnits();
     return budget_->TakeFairly(cost, held_, ShareUse::kAdmission);

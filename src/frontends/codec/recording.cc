@@ -166,8 +166,7 @@ bool NextLine(std::istream& file, std::string* line) {
 
 absl::Status ReadLine(absl::string_view text, uint64_t number, Recording* recording) {
   JsonTree line;
-  RETURN_IF_ERROR(
-      ParseJson(text, kMostDepth, ParseBudget::UpTo(Recording::kMostLineBytes), &line));
+  RETURN_IF_ERROR(ParseJson(text, kMostDepth, ParseBudget::UpTo(Recording::kMostLineBytes), &line));
   if (!line.IsObject()) return absl::InvalidArgumentError("a line must be a JSON object");
   if (number == 1) return ReadHeader(line);
   for (const char* const kind : {"model", "request", "batch", "inputs"}) {

@@ -69,8 +69,7 @@ TEST(RepositoryRequestTest, ReadsUnloadDependents) {
   EXPECT_FALSE(*ReadUnload(R"({"parameters":{}})"));
   EXPECT_TRUE(*ReadUnload(R"({"parameters":{"unload_dependents":true}})"));
   EXPECT_THAT(
-      std::string(
-          ReadUnload(R"({"parameters":{"unload_dependents":"x"}})").status().message()),
+      std::string(ReadUnload(R"({"parameters":{"unload_dependents":"x"}})").status().message()),
       testing::StartsWith("Unable to parse 'unload_dependents': "));
 }
 

@@ -46,9 +46,7 @@ class RequestBuffers {
   // The reason why Allocate, Adopt or CopyAligned returned null for `what`: UNAVAILABLE.
   absl::Status WhyNothing(const char* what) const;
   // Who pays for memory that is needed only while a request is read.
-  ParseBudget parse_budget() const {
-    return ParseBudget(budget_, held_besides_ + units_.amount());
-  }
+  ParseBudget parse_budget() const { return ParseBudget(budget_, held_besides_ + units_.amount()); }
 
   // `byte_size` uninitialised bytes on a 64-byte boundary; null if memory is exhausted. Valid until
   // Clear(). A `byte_size` of 0 gives a pointer that must not be read.

@@ -26,8 +26,7 @@ TEST(SagemakerRequestTest, AnythingElseIsRefused) {
     EXPECT_EQ(ReadLoadOf(body).status().code(), absl::StatusCode::kInvalidArgument) << body;
   }
   EXPECT_FALSE(
-      ReadLoadOf(absl::StrCat(R"({"url":"x","model_name":")", std::string(1025, 'n'), "\"}"))
-          .ok());
+      ReadLoadOf(absl::StrCat(R"({"url":"x","model_name":")", std::string(1025, 'n'), "\"}")).ok());
 }
 
 }  // namespace

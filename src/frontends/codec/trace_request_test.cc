@@ -16,8 +16,8 @@ std::string TraceErrorOf(absl::string_view body) {
 }
 
 TEST(TraceRequestTest, ReadsWhatIsThere) {
-  const auto update = ReadUpdate(
-      R"({"trace_level":["TIMESTAMPS","TENSORS"],"trace_rate":"3","trace_count":null})");
+  const auto update =
+      ReadUpdate(R"({"trace_level":["TIMESTAMPS","TENSORS"],"trace_rate":"3","trace_count":null})");
   ASSERT_TRUE(update.ok()) << update.status();
   EXPECT_EQ(update->level, kTraceTimestamps | kTraceTensors);
   EXPECT_EQ(update->rate, 3U);

@@ -452,17 +452,17 @@ std::vector<BadDocument> BadDocuments() {
       "'parameters', 'shared_memory_region' in 'parameters'. But";
   // An element that the data type does not have.
   const auto element = [&non](const char* data_type, const char* kind, int index = 0) {
-    return absl::StrCat(non("data", kind), ": element ", index,
-                        " of input 'I', whose datatype is ", data_type);
+    return absl::StrCat(non("data", kind), ": element ", index, " of input 'I', whose datatype is ",
+                        data_type);
   };
   const auto misshapen = [](int count, const char* shape) {
     return absl::StrCat("Unable to parse 'data': Shape does not match true shape of 'data' field: ",
                         "input 'I' has more than the ", count, " elements of its shape ", shape);
   };
   const auto short_data = [](int given, int count, const char* shape) {
-    return absl::StrCat("Failed to parse 'data' field: shape does not match true shape: ",
-                        "input 'I' has ", given, " of the ", count, " elements of its shape ",
-                        shape);
+    return absl::StrCat(
+        "Failed to parse 'data' field: shape does not match true shape: ", "input 'I' has ", given,
+        " of the ", count, " elements of its shape ", shape);
   };
   const auto input = [](const std::string& members) { return OneInput(members); };
   const auto parameter = [](const std::string& member) {
@@ -568,8 +568,7 @@ std::vector<BadDocument> BadDocuments() {
       {Tensor("FP32", "[0]", "[1]"), misshapen(0, "[0]")},
       {Tensor("FP32", "[2]", "[1]"), short_data(1, 2, "[2]")},
       {Tensor("FP32", "[1]", "[]"), short_data(0, 1, "[1]")},
-      {Tensor("FP32", "[1000000]", "[1]"),
-       short_data(1, 1000000, "[1000000]")},
+      {Tensor("FP32", "[1000000]", "[1]"), short_data(1, 1000000, "[1000000]")},
       // Shapes.
       {Tensor("FP32", "[9223372036854775808]", "[1]"),
        "invalid shape for input 'I': shape [-9223372036854775808] contains one or more invalid "

@@ -115,13 +115,11 @@ absl::StatusOr<LoadParameter> ToLoadParameter(const std::string& name,
                          std::move(*value->mutable_string_param())};
   }
   if (!absl::StartsWith(name, "file:")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unrecognized load parameter ", QuotedName(name),
-                     ". Known: config, file:<path>"));
+    return absl::InvalidArgumentError(absl::StrCat("unrecognized load parameter ", QuotedName(name),
+                                                   ". Known: config, file:<path>"));
   }
   if (!value->has_bytes_param()) return wrong_type("bytes_param");
-  return LoadParameter{name, LoadParameter::Type::kBytes,
-                       std::move(*value->mutable_bytes_param())};
+  return LoadParameter{name, LoadParameter::Type::kBytes, std::move(*value->mutable_bytes_param())};
 }
 
 absl::Status LoadModel(Server* server, inference::RepositoryModelLoadRequest* request,
@@ -151,8 +149,7 @@ absl::Status UnloadModel(Server* server, inference::RepositoryModelUnloadRequest
     }
     with_members = it->second.bool_param();
   }
-  server->UnloadModelAsync(request->model_name(), with_members, std::move(client),
-                           std::move(done));
+  server->UnloadModelAsync(request->model_name(), with_members, std::move(client), std::move(done));
   return absl::OkStatus();
 }
 
@@ -263,10 +260,9 @@ AdminService::Method BindControl(Server* server,
                                  absl::Status (*method)(Server*, Request*,
                                                         std::shared_ptr<ControlClient>,
                                                         Server::ControlDone)) {
-  return {&Request::default_instance(),
-          [server, method](google::protobuf::Message* request,
-                           std::shared_ptr<ControlClient> client,
-                           const AdminService::Reply& reply) {
+  return {&Request::default_instance(), [server, method](google::protobuf::Message* request,
+                                                         std::shared_ptr<ControlClient> client,
+                                                         const AdminService::Reply& reply) {
             absl::Status begun =
                 method(server, static_cast<Request*>(request), std::move(client),
                        [reply](absl::Status status) { reply(std::move(status), ""); });

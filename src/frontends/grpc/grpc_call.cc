@@ -168,8 +168,8 @@ bool GrpcCall::ReadHead() {
     loop()->StartTimer(this, loop()->Now() + **timeout);
   }
   if (messages_ == Messages::kMany) {
-    absl::StatusOr<BudgetUnits> units = environment().server->in_flight_bytes()->TakeFairly(
-        kRequestCost, 0, ShareUse::kAdmission);
+    absl::StatusOr<BudgetUnits> units =
+        environment().server->in_flight_bytes()->TakeFairly(kRequestCost, 0, ShareUse::kAdmission);
     if (!units.ok()) return refuse(units.status());
     call_units_ = *std::move(units);
   }
@@ -415,9 +415,9 @@ absl::Status GrpcCall::PayForAnswer(uint64_t bytes) {
   if (due <= answer_units_.amount()) {
     if (due < answer_units_.amount()) answer_units_.Keep(due);
   } else {
-    ASSIGN_OR_RETURN(BudgetUnits more, environment().server->in_flight_bytes()->TakeFairly(
-                                           due - answer_units_.amount(), answer_units_.amount(),
-                                           ShareUse::kAnswer));
+    ASSIGN_OR_RETURN(BudgetUnits more,
+                     environment().server->in_flight_bytes()->TakeFairly(
+                         due - answer_units_.amount(), answer_units_.amount(), ShareUse::kAnswer));
     answer_units_.Add(std::move(more));
   }
   answer_bytes_ = waiting;

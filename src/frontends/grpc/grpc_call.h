@@ -200,7 +200,7 @@ class GrpcCall : public http2::StreamUser,
   // Of answers' own bytes the stream may still have so many, and these units pay for them.
   uint64_t answer_bytes_ = 0;
   BudgetUnits answer_units_;
-  uint64_t received_ = 0;     // bytes
+  uint64_t received_ = 0;  // bytes
   transport::Pace reading_pace_;
   http2::WindowPace writing_pace_;
   size_t unconsumed_ = 0;  // bytes received for which the client was not let go on

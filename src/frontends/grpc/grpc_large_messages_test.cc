@@ -287,8 +287,8 @@ TEST_F(GrpcLargeMessagesTest, WhatIsLargeForProtobufIsNotReadOnTheLoop) {
 TEST_F(GrpcLargeMessagesTest, NorAreManySmallFields) {
   CloseDoor();
   ModelInferRequest request = ManyFields();
-  std::future<grpc::Status> status = std::async(
-      std::launch::async, [this, &request] { return loopback_.Infer(request); });
+  std::future<grpc::Status> status =
+      std::async(std::launch::async, [this, &request] { return loopback_.Infer(request); });
   AwaitHeldBytes(80'000);
   EXPECT_EQ(status.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   door_.Open();

@@ -16,9 +16,8 @@ void HealthWatch::OnMessage(std::shared_ptr<ReceivedBody> message) {
         absl::InternalError("this method takes one message, but the client sent more"));
   }
   HealthCheckRequest request;
-  const absl::StatusOr<BudgetUnits> tree =
-      ParseCharged(message->text(), environment().server->in_flight_bytes(), message->charged(),
-                   &request);
+  const absl::StatusOr<BudgetUnits> tree = ParseCharged(
+      message->text(), environment().server->in_flight_bytes(), message->charged(), &request);
   if (!tree.ok()) return SendStatus(tree.status());
   known_ = request.service().empty() || environment().reflection.HasService(request.service());
   if (!known_) return Send(HealthCheckResponse::SERVICE_UNKNOWN);

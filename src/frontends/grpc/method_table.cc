@@ -68,8 +68,7 @@ std::shared_ptr<http2::StreamUser> MethodTable::OnRequest(
   }
   // `method` outlives the call, unlike `path`.
   const auto origin = [&](absl::string_view method, MessageSize size) {
-    return GrpcCall::Origin{environment_, connection, stream,
-                            environment_->LimitOf(method, size)};
+    return GrpcCall::Origin{environment_, connection, stream, environment_->LimitOf(method, size)};
   };
   std::shared_ptr<GrpcCall> call;
   if (path == kModelInfer) {

@@ -238,14 +238,13 @@ TEST(ProtoReader, ReadsNoMoreFieldsThanItMay) {
   std::string bytes;
   for (int i = 0; i < 10; ++i) bytes += "\x78\x01";
   for (int i = 0; i < 10; ++i) bytes += "\x7b\x78\x01\x7c";  // groups of a field
-  bytes += "\x3a\x01x";                                       // a raw tensor
+  bytes += "\x3a\x01x";                                      // a raw tensor
   const absl::string_view whole = bytes;
   SplitInferRequest split;
   EXPECT_EQ(SplitMessage(absl::MakeConstSpan(&whole, 1), 41, &split), SplitEnd::kWhole);
   EXPECT_EQ(split.raw_contents.size(), 1u);
   for (const uint64_t most : {0u, 9u, 15u, 40u}) {
-    EXPECT_EQ(SplitMessage(absl::MakeConstSpan(&whole, 1), most, &split),
-              SplitEnd::kTooManyFields)
+    EXPECT_EQ(SplitMessage(absl::MakeConstSpan(&whole, 1), most, &split), SplitEnd::kTooManyFields)
         << most;
   }
   const absl::string_view wrong = "\x78\x01\x7f";

@@ -72,9 +72,9 @@ absl::Status StreamRequest::ReadElsewhere(const std::shared_ptr<StreamRequest>& 
 
 absl::Status StreamRequest::ParseAndRead() {
   GrpcEnvironment& environment = stream_->env();
-  RETURN_IF_ERROR(received_.ParseElsewhere(
-      environment.server->in_flight_bytes(),
-      stream_->held_bytes()->load(std::memory_order_relaxed), environment.executors.compression));
+  RETURN_IF_ERROR(received_.ParseElsewhere(environment.server->in_flight_bytes(),
+                                           stream_->held_bytes()->load(std::memory_order_relaxed),
+                                           environment.executors.compression));
   if (stream_->gone()) return absl::CancelledError("the call has ended");
   RETURN_IF_ERROR(MakeDraft());
   return ReadDraft();

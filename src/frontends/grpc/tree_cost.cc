@@ -217,8 +217,7 @@ absl::StatusOr<BudgetUnits> ParseCharged(absl::string_view bytes, Budget* budget
   if (!cost.has_value()) return NoSuchMessage();
   BudgetUnits units;
   if (budget != nullptr && cost->bytes > kFreeTreeBytes) {
-    absl::StatusOr<BudgetUnits> taken =
-        budget->TakeFairly(cost->bytes, held, ShareUse::kAdmission);
+    absl::StatusOr<BudgetUnits> taken = budget->TakeFairly(cost->bytes, held, ShareUse::kAdmission);
     if (!taken.ok()) return taken.status();
     units = *std::move(taken);
   }

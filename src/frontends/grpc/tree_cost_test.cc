@@ -270,8 +270,7 @@ TEST(TreeCostTest, ParsingIsPaidForBefore) {
     EXPECT_EQ(budget.used(), OfInfer(bytes)->bytes);
     EXPECT_EQ(request.inputs_size(), 10'000);
     ModelInferRequest other;
-    EXPECT_TRUE(absl::IsInvalidArgument(
-        ParseCharged("\x2a\x05", &budget, 0, &other).status()));
+    EXPECT_TRUE(absl::IsInvalidArgument(ParseCharged("\x2a\x05", &budget, 0, &other).status()));
   }
   EXPECT_EQ(budget.used(), 0u);
   Budget small("bytes", 1 << 20);

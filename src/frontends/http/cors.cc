@@ -34,10 +34,9 @@ std::optional<HttpResponse> CorsPolicy::Refuse(const HttpRequest& request) const
     if (!absl::EqualsIgnoreCase(header.name, "Origin")) continue;
     if (Allows(header.value) || IsOwn(header.value, request)) continue;
     const absl::string_view shown = header.value.substr(0, kMostQuotedBytes);
-    return MakeErrorResponse(
-        403, absl::StrCat("pages of the origin '", shown,
-                          "' may not use this server: --http-allow-origin=", shown,
-                          " would allow them"));
+    return MakeErrorResponse(403, absl::StrCat("pages of the origin '", shown,
+                                               "' may not use this server: --http-allow-origin=",
+                                               shown, " would allow them"));
   }
   return std::nullopt;
 }

@@ -123,9 +123,8 @@ TEST(CorsTest, PagesOfTheServerItselfAreNot) {
 
 // DNS rebinding: the page's own name leads to this machine, so that its origin is the host.
 TEST(CorsTest, APageUnderAnyOtherNameIsRefusedThoughItIsTheHost) {
-  for (const char* name :
-       {"evil.example:8000", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example",
-        "gpu1.evil.example", "127.1", "[evil]"}) {
+  for (const char* name : {"evil.example:8000", "evil.example", "127.0.0.1.evil.example",
+                           "localhost.evil.example", "gpu1.evil.example", "127.1", "[evil]"}) {
     const Headers headers = {{"Host", name}, {"Origin", std::string("http://") + name}};
     EXPECT_EQ(StatusOf(CorsPolicy({}, {"gpu1"}), headers), 403) << name;
   }

@@ -115,7 +115,8 @@ void GenerateInference::OnResponse(std::unique_ptr<InferResponse> response, bool
     return;
   }
   // Not decoupled: executed by this thread, or found in the cache.
-  if (is_final && transport::IoLoop::OnAnyLoop() && response != nullptr && TakesLongToWrite(*response)) {
+  if (is_final && transport::IoLoop::OnAnyLoop() && response != nullptr &&
+      TakesLongToWrite(*response)) {
     return ReceiveElsewhere(std::move(response));
   }
   ReceiveEvent(std::move(response), is_final);
@@ -175,8 +176,7 @@ HttpResponse GenerateInference::MakeResponse() {
   if (!response.ok()) return Failure(response.status());
   std::string json;
   BudgetUnits units;
-  absl::Status written =
-      ChargeText(in_flight_bytes_, EstimateGenerateSize(**response), &units);
+  absl::Status written = ChargeText(in_flight_bytes_, EstimateGenerateSize(**response), &units);
   if (written.ok()) written = AppendGenerateResponse(**response, &json);
   if (written.ok()) written = ChargeText(in_flight_bytes_, json.capacity(), &units);
   if (!written.ok()) return Failure(written);

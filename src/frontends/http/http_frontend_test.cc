@@ -122,8 +122,8 @@ std::string Floats(const std::vector<float>& values) {
 std::unique_ptr<HttpRequest> Head(HttpMethod method, const std::string& path,
                                   const std::string& key) {
   const auto size = static_cast<uint32_t>(path.size());
-  const HttpRequest::HeaderRange header = {
-      {size, 3}, {size + 3, static_cast<uint32_t>(key.size())}};
+  const HttpRequest::HeaderRange header = {{size, 3},
+                                           {size + 3, static_cast<uint32_t>(key.size())}};
   return std::make_unique<HttpRequest>(absl::StrCat(path, "key", key), method,
                                        HttpRequest::Range{0, size}, absl::MakeSpan(&header, 1));
 }
@@ -164,8 +164,7 @@ TEST_F(HttpFrontendTest, WhatTheHeadDecidesIsDecidedBeforeTheBody) {
 TEST_F(HttpFrontendTest, RoutesSayWhatTheyTake) {
   const auto announce = [](const std::string& path, uint64_t size) {
     return LoopbackClient(http_->port())
-        .RoundTrip(
-            absl::StrCat("POST ", path, " HTTP/1.1\r\nContent-Length: ", size, "\r\n\r\n"));
+        .RoundTrip(absl::StrCat("POST ", path, " HTTP/1.1\r\nContent-Length: ", size, "\r\n\r\n"));
   };
   const ReceivedResponse logging = announce("/v2/logging", 2 << 20);
   EXPECT_EQ(logging.status, 413);

@@ -33,10 +33,11 @@ class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
   // Looks at a head before a byte of the body is taken and before the client hears "100 Continue",
-  // so that nobody can make the server hold, or wait for, a body that nobody wants. Decides whatever
-  // the head alone decides: path, method, access, size. Runs on an I/O thread, may leave in
-  // `*request` what it has found out, and is followed by Handle unless the client leaves or the body
-  // is refused.
+  // so that nobody can make the server hold, or wait for, a body that nobody wants. Decides
+  // whatever the head alone decides: path, method, access, size. Runs on an I/O thread, may leave
+  // in
+  // `*request` what it has found out, and is followed by Handle unless the client leaves or the
+  // body is refused.
   virtual HeadVerdict OnHead(HttpRequest* request) = 0;
   // Runs on an I/O thread and must not block. Handle HEAD requests as GET: the transport omits the
   // body.

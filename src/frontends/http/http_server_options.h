@@ -25,10 +25,10 @@ struct HttpServerOptions {
   bool reuse_port = false;          // let other processes listen on the same port too
   int thread_count = 1;             // I/O threads, each with its own event loop
 
-  uint64_t max_connections = 10'000;    // beyond: 503 and closed; 0 = unlimited
+  uint64_t max_connections = 10'000;  // beyond: 503 and closed; 0 = unlimited
   // Shared with other ports; null: nobody counts the descriptors.
   std::shared_ptr<transport::ConnectionRoom> connection_room;
-  bool may_use_reserve = false;  // connections are accepted although that room is full
+  bool may_use_reserve = false;         // connections are accepted although that room is full
   size_t max_header_bytes = 64 * 1024;  // request line and headers; beyond: 431
   uint64_t max_body_bytes = std::numeric_limits<int32_t>::max();  // beyond: 413
   size_t max_chunks = 65536;  // non-empty chunks of a chunked body; beyond: 400

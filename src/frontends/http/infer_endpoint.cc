@@ -154,9 +154,8 @@ void InferEndpoint::HandleCompressed(std::unique_ptr<Compressed> compressed, Inl
 
 void InferEndpoint::DecompressElsewhere(std::unique_ptr<Compressed> compressed) {
   const std::shared_ptr<HttpInference> inference = compressed->inference;
-  const bool taken = compression_->TryRun([this, job = std::move(compressed)]() mutable {
-    Continue(std::move(job));
-  });
+  const bool taken = compression_->TryRun(
+      [this, job = std::move(compressed)]() mutable { Continue(std::move(job)); });
   if (!taken) inference->Refuse(TooManyLargeBodies());
 }
 

@@ -97,8 +97,8 @@ std::string Generate(size_t bytes, const std::string& method = "generate") {
   std::string body = R"({"INPUT0":[7)";
   while (body.size() < bytes) body += ",7";
   body += "]}";
-  return absl::StrCat("POST /v2/models/echo/", method,
-                      " HTTP/1.1\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
+  return absl::StrCat("POST /v2/models/echo/", method, " HTTP/1.1\r\nContent-Length: ", body.size(),
+                      "\r\n\r\n", body);
 }
 
 // The tensor of a successful answer.
@@ -308,8 +308,8 @@ TEST_F(LargeCompressedTest, LargeGenerateBodyIsNotReadOnTheIoThread) {
               HasSubstr(R"(data: {"OUTPUT0":[7,7,7,)"));
   const std::string blanks(kMostInlineJsonBytes, ' ');
   const auto wrong = client.RoundTrip(
-      absl::StrCat("POST /v2/models/echo/generate HTTP/1.1\r\nContent-Length: ",
-                   blanks.size() + 1, "\r\n\r\n", blanks, "["));
+      absl::StrCat("POST /v2/models/echo/generate HTTP/1.1\r\nContent-Length: ", blanks.size() + 1,
+                   "\r\n\r\n", blanks, "["));
   EXPECT_EQ(wrong.status, 400);
   EXPECT_THAT(wrong.body, HasSubstr("failed to parse the request JSON buffer"));
 }

@@ -39,8 +39,7 @@ void LoadModel(const HttpEndpoints& endpoints, const HttpCall& call, Client clie
     units.Return();
     done(std::move(status));
   };
-  endpoints.server->LoadModelAsync(call.names.model.Decoded(), *parameters,
-                                   std::move(client),
+  endpoints.server->LoadModelAsync(call.names.model.Decoded(), *parameters, std::move(client),
                                    std::move(done));
 }
 

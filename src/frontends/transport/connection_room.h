@@ -1,5 +1,6 @@
 // ConnectionRoom: how many connections the descriptors of the process allow, over all ports that
-// share it. When it is used up, the clients that have asked for nothing for longest go. Thread-safe.
+// share it. When it is used up, the clients that have asked for nothing for longest go.
+// Thread-safe.
 #ifndef NEREID_FRONTENDS_TRANSPORT_CONNECTION_ROOM_H_
 #define NEREID_FRONTENDS_TRANSPORT_CONNECTION_ROOM_H_
 

@@ -18,7 +18,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TimePoint Second(int64_t seconds) { return FromNanos(static_cast<uint64_t>(seconds) * 1'000'000'000); }
+TimePoint Second(int64_t seconds) {
+  return FromNanos(static_cast<uint64_t>(seconds) * 1'000'000'000);
+}
 
 // A client that has been idle since a given time, or is busy. Owned by the test and by its loop.
 class Client final : public LoopConnection {
@@ -62,8 +64,8 @@ class TestPort {
     for (int i = 0; i < loops; ++i) {
       loops_.push_back(std::make_shared<IoLoop>(
           IoLoopOptions(), [this](const std::shared_ptr<IoLoop>& loop, Socket, BudgetUnits slot) {
-            clients_.push_back(std::make_shared<Client>(loop.get(), name_, idle_since_,
-                                                        std::move(slot), gone_));
+            clients_.push_back(
+                std::make_shared<Client>(loop.get(), name_, idle_since_, std::move(slot), gone_));
             return clients_.back();
           }));
       loops_.back()->Start("test");

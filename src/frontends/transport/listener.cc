@@ -118,8 +118,8 @@ void Listener::OnFault(const boost::system::error_code& error) {
   faulty_ = true;
   ++faults_;
   if (now >= next_fault_line_) {
-    LOG_WARNING << "cannot accept a connection for " << options_.protocol << ": "
-                << error.message() << (faults_ > 1 ? absl::StrCat(" (", faults_, " times)") : "");
+    LOG_WARNING << "cannot accept a connection for " << options_.protocol << ": " << error.message()
+                << (faults_ > 1 ? absl::StrCat(" (", faults_, " times)") : "");
     next_fault_line_ = now + kLogInterval;
     faults_ = 0;
   }
@@ -144,11 +144,11 @@ void Listener::MakeRoom() {
   });
   // Whoever answers last may do so when this object has gone. Its loop tells: a loop that has ended
   // runs no task.
-  options_.room->LetIdleGo([this, search, loop = std::weak_ptr<IoLoop>(loops_.front())](
-                               size_t gone) {
-    const std::shared_ptr<IoLoop> first = loop.lock();
-    if (first != nullptr) first->Post([this, search, gone] { OnRoomMade(search, gone); });
-  });
+  options_.room->LetIdleGo(
+      [this, search, loop = std::weak_ptr<IoLoop>(loops_.front())](size_t gone) {
+        const std::shared_ptr<IoLoop> first = loop.lock();
+        if (first != nullptr) first->Post([this, search, gone] { OnRoomMade(search, gone); });
+      });
 }
 
 void Listener::OnRoomMade(uint64_t search, size_t gone) {

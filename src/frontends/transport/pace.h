@@ -38,9 +38,7 @@ class Pace {
   void End() { under_way_ = false; }
 
   // Whether there are bytes to move, and none has moved for `time`.
-  bool StalledFor(TimePoint now, Duration time) const {
-    return under_way_ && now >= moved_ + time;
-  }
+  bool StalledFor(TimePoint now, Duration time) const { return under_way_ && now >= moved_ + time; }
 
   // The time when the client is to be dropped. REQUIRES: under_way()
   TimePoint deadline() const { return std::min(moved_ + stall_, RateDeadline()); }

@@ -65,15 +65,15 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
     return LookUp(request) == Found::kHit ? absl::OkStatus() : inner().Enqueue(request);
   }
   Gate::Pass inside = looking_up_.Enter();
-  if (!inside) return EnqueueClosed(request);  // closed since the check above
+  if (!inside) return EnqueueClosed(request);   // closed since the check above
   InlineTurn* const turn = r.TakeInlineTurn();  // the job may run after the turn has ended
   absl::Cleanup give_back = [&] { r.set_inline_turn(turn); };
   // The job holds the model, which owns this object: the request may be gone before the job ends.
-  const bool taken = executor_->TryRun([this, raw = &r, model = r.model(),
-                                        inside = std::move(inside)]() mutable {
-    LookUpAndEnqueue(RequestPtr(raw));
-    inside = Gate::Pass();  // before the job releases the model, which owns the gate
-  });
+  const bool taken =
+      executor_->TryRun([this, raw = &r, model = r.model(), inside = std::move(inside)]() mutable {
+        LookUpAndEnqueue(RequestPtr(raw));
+        inside = Gate::Pass();  // before the job releases the model, which owns the gate
+      });
   if (taken) {
     std::move(give_back).Cancel();
     (void)request->release();  // the job owns it

@@ -36,8 +36,8 @@ class EnsembleCreditTest : public EnsembleFixture {
     FakeStep::Finish(std::move(each), {{"O", Ints(ints, 7)}});
   }
 
-  const std::shared_ptr<ResponseCredit> credit_ = std::make_shared<ResponseCredit>(
-      std::make_shared<ResponseCredit::Account>(0), kMostBytes);
+  const std::shared_ptr<ResponseCredit> credit_ =
+      std::make_shared<ResponseCredit>(std::make_shared<ResponseCredit::Account>(0), kMostBytes);
 };
 
 TEST_F(EnsembleCreditTest, NoStepStartsForARequestWithoutCredit) {

@@ -537,9 +537,8 @@ void EnsembleRun::ShareCredit(Work* work) {
   const bool lose =
       !credit_->has_credit() || waiting_.size() >= kMostWaiting || (full && !waiting_.empty());
   const bool regain =
-      credit_->has_credit() &&
-      (waiting_.empty() || (waiting_.size() <= kMostWaiting / 2 &&
-                            pool_.bytes() <= credit_->most_bytes() / 2));
+      credit_->has_credit() && (waiting_.empty() || (waiting_.size() <= kMostWaiting / 2 &&
+                                                     pool_.bytes() <= credit_->most_bytes() / 2));
   if (steps_lack_credit_ ? !regain : !lose) return;
   steps_lack_credit_ = lose;
   for (const Call* const call : calls_) {

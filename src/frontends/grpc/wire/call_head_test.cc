@@ -91,7 +91,8 @@ TEST(CallHeadTest, FieldsWithOneValue) {
     const std::string name = absl::StrCat(field, field.back() == '-' ? "key" : "");
     const absl::Status refused = CheckRepeated(name, "a", "b\x01");
     EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << name;
-    EXPECT_EQ(refused.message(), absl::StrCat("the metadata '", name, "' may stand in a call once, "
+    EXPECT_EQ(refused.message(), absl::StrCat("the metadata '", name,
+                                              "' may stand in a call once, "
                                               "but it is given as 'a' and as 'b\\x01'"));
     EXPECT_TRUE(CheckRepeated(name, "a", "a").ok()) << name;
     EXPECT_TRUE(CheckRepeated(absl::StrCat("x-", name), "a", "b").ok()) << name;

@@ -13,8 +13,8 @@ MessageDecompression::MessageDecompression(MessageCoding coding,
   if (compressed->size() == 0) {
     empty_ = std::move(compressed);
   } else if (coding != MessageCoding::kIdentity) {
-    body_.emplace(ContentCodingOf(coding), std::move(compressed), /*aligned_offset=*/0,
-                  limit.bytes, budget);
+    body_.emplace(ContentCodingOf(coding), std::move(compressed), /*aligned_offset=*/0, limit.bytes,
+                  budget);
   }
 }
 

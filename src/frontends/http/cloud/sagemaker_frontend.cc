@@ -176,8 +176,8 @@ void SagemakerFrontend::LoadModel(std::unique_ptr<HttpRequest> request, HttpResp
   AnswerOffLoop(admin_, std::move(responder),
                 [models = models_, client, request = std::move(request)](HttpResponder later) {
                   // A body of this length costs little (parse_cost.h).
-                  const auto load = ReadSagemakerLoad(request->body_text(),
-                                                      ParseBudget::UpTo(kMostLoadBytes));
+                  const auto load =
+                      ReadSagemakerLoad(request->body_text(), ParseBudget::UpTo(kMostLoadBytes));
                   if (!load.ok()) return later.Complete(StatusResponse(load.status()));
                   models->Load(*load, TargetOf(*request, *load), client, std::move(later));
                 });

@@ -111,11 +111,10 @@ void SagemakerModels::Load(const SagemakerLoad& load, const std::string& target,
   const absl::Status registered = Register(load, target);
   if (!registered.ok()) return responder.Complete(EndLoad(load.name, registered));
   LOG_INFO << "loading model '" << target << "' for SageMaker";
-  server_->LoadModelAsync(target, {}, std::move(client),
-                          [self = shared_from_this(), answer = std::move(responder),
-                           name = load.name](const absl::Status& status) mutable {
-                            answer.Complete(self->EndLoad(name, status));
-                          });
+  server_->LoadModelAsync(
+      target, {}, std::move(client),
+      [self = shared_from_this(), answer = std::move(responder), name = load.name](
+          const absl::Status& status) mutable { answer.Complete(self->EndLoad(name, status)); });
 }
 
 std::optional<HttpResponse> SagemakerModels::Reserve(const SagemakerLoad& load,
@@ -179,14 +178,15 @@ void SagemakerModels::Unload(const std::string& name, std::shared_ptr<ControlCli
   }
   if (target.empty()) return responder.Complete(NoSuchModel());
   LOG_INFO << "unloading model '" << target << "' for SageMaker";
-  server_->UnloadModelAsync(
-      target, /*with_members=*/true, std::move(client),
-      [self = shared_from_this(), answer = std::move(responder), name,
-       target](const absl::Status& status) mutable {
-        if (!status.ok()) return answer.Complete(self->EndUnload(name, status));
-        const TimePoint deadline = self->server_->clock()->Now() + kLongestUnload;
-        self->AnswerWhenGone({name, target, deadline, std::move(answer)});
-      });
+  server_->UnloadModelAsync(target, /*with_members=*/true, std::move(client),
+                            [self = shared_from_this(), answer = std::move(responder), name,
+                             target](const absl::Status& status) mutable {
+                              if (!status.ok())
+                                return answer.Complete(self->EndUnload(name, status));
+                              const TimePoint deadline =
+                                  self->server_->clock()->Now() + kLongestUnload;
+                              self->AnswerWhenGone({name, target, deadline, std::move(answer)});
+                            });
 }
 
 HttpResponse SagemakerModels::EndUnload(const std::string& name, const absl::Status& unloaded) {

@@ -95,7 +95,8 @@ HeadVerdict VertexAiFrontend::OnHead(HttpRequest* request) {
   if (!redirect.has_value()) return rest_->CheckHead(*request, request->method(), default_path_);
   const std::string path = absl::StrCat("/", *redirect);
   const std::optional<RouteMatch> match = redirects_.Match(path);
-  if (request->method() != HttpMethod::kPost || !match.has_value()) return {/*takes_body=*/false, {}};
+  if (request->method() != HttpMethod::kPost || !match.has_value())
+    return {/*takes_body=*/false, {}};
   const RedirectRow& row = kRedirects[match->pattern];
   // Nowhere and the metrics page take no body.
   if (row.to != RedirectTo::kRest) return {/*takes_body=*/false, {}};

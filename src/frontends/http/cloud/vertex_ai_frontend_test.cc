@@ -46,8 +46,7 @@ class VertexAiFrontendTest : public testing::Test {
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     rest_ = std::make_unique<HttpFrontend>(server_.get(), HttpExecutors{&admin_, &admin_}, options);
-    metrics_ = 
-        std::make_unique<MetricsEndpoint>(server_.get(), &admin_, CorsPolicy::Unchecked());
+    metrics_ = std::make_unique<MetricsEndpoint>(server_.get(), &admin_, CorsPolicy::Unchecked());
     frontend_ = std::make_unique<VertexAiFrontend>(rest_.get(), metrics_.get(),
                                                    VertexAiRoutes{"/predict", "/health"}, "echo");
     HttpServerOptions http = InferencePortOptions(server_.get());

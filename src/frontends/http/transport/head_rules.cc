@@ -68,9 +68,10 @@ std::optional<Refusal> CheckHead(const HttpRequest& request, HttpVersion version
       const HttpHeader* const before = first[i];
       first[i] = &header;
       if (before == nullptr || (field.may_repeat_value && before->value == header.value)) break;
-      return Refusal{400, absl::StrCat("the header '", field.name, "' may stand in a request once, "
-                                       "but it is given as ", Quoted(before->value), " and as ",
-                                       Quoted(header.value))};
+      return Refusal{400, absl::StrCat("the header '", field.name,
+                                       "' may stand in a request once, "
+                                       "but it is given as ",
+                                       Quoted(before->value), " and as ", Quoted(header.value))};
     }
   }
   return CheckHost(first[0], request.authority(), version);

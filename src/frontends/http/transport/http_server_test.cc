@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <deque>
 #include <fstream>
 #include <functional>
 #include <future>
@@ -18,109 +17,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mutex.h"
-#include "frontends/http/transport/testing/loopback_client.h"
+#include "frontends/http/transport/testing/http_server_fixture.h"
 
 namespace nereid {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-TimePoint In(Duration duration) { return Clock::Real()->Now() + duration; }
-
-HttpResponse Text(std::string text) {
-  HttpResponse response;
-  response.content_type = "text/plain";
-  response.text = std::move(text);
-  return response;
-}
-
-// Answers "<path>:<body>" at once, except below /hold, where it keeps the request until the test
-// takes it.
-class TestHandler final : public HttpHandler {
- public:
-  struct Held {
-    std::unique_ptr<HttpRequest> request;
-    HttpResponder responder;
-  };
-
-  // From now on, `fn` is called first for each request. REQUIRES: no requests come in.
-  void CallFirst(std::function<void(absl::string_view path)> fn) { call_first_ = std::move(fn); }
-
-  // Below /small at most ten bytes are taken as a body, below /none nothing.
-  HeadVerdict OnHead(HttpRequest* request) override {
-    if (absl::StartsWith(request->path(), "/none")) return {/*takes_body=*/false, {}};
-    if (!absl::StartsWith(request->path(), "/small")) return {};
-    return {true, {10, 413, [](std::optional<uint64_t> size, uint64_t limit) {
-                     return absl::StrCat(size.value_or(0), " exceed ", limit);
-                   }}};
-  }
-
-  void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override {
-    if (call_first_) call_first_(request->path());
-    if (!absl::StartsWith(request->path(), "/hold")) {
-      responder.Complete(Text(absl::StrCat(request->path(), ":", request->body_text())));
-      return;
-    }
-    responder.SetOnCancel([this] {
-      MutexLock lock(&mu_);
-      ++cancelled_;
-      changed_.NotifyAll();
-    });
-    MutexLock lock(&mu_);
-    held_.push_back({std::move(request), std::move(responder)});
-    changed_.NotifyAll();
-  }
-
-  Held Take() {
-    MutexLock lock(&mu_);
-    const TimePoint deadline = In(seconds(20));
-    while (held_.empty() && Clock::Real()->Now() < deadline) changed_.WaitUntil(&mu_, deadline);
-    if (held_.empty()) {
-      ADD_FAILURE() << "no request came";
-      std::abort();
-    }
-    Held held = std::move(held_.front());
-    held_.pop_front();
-    return held;
-  }
-  bool WaitCancelled(int count) {
-    MutexLock lock(&mu_);
-    const TimePoint deadline = In(seconds(20));
-    while (cancelled_ < count && Clock::Real()->Now() < deadline) {
-      changed_.WaitUntil(&mu_, deadline);
-    }
-    return cancelled_ >= count;
-  }
-  int cancelled() {
-    MutexLock lock(&mu_);
-    return cancelled_;
-  }
-
- private:
-  std::function<void(absl::string_view)> call_first_;
-  Mutex mu_;
-  CondVar changed_;
-  std::deque<Held> held_ ABSL_GUARDED_BY(mu_);
-  int cancelled_ ABSL_GUARDED_BY(mu_) = 0;
-};
-
-class HttpServerTest : public testing::Test {
- protected:
-  HttpServerTest() { options_.address = "127.0.0.1"; }
-  // Starts the server; fails the test if that fails.
-  void StartServer() {
-    auto server = HttpServer::Start(options_, &handler_);
-    ASSERT_TRUE(server.ok()) << server.status();
-    server_ = *std::move(server);
-  }
-  uint16_t port() const { return server_->port(); }
-
-  TestHandler handler_;
-  HttpServerOptions options_;
-  std::unique_ptr<HttpServer> server_;
-};
 
 TEST_F(HttpServerTest, KeepsTheConnectionAndAnswersInOrder) {
   StartServer();
@@ -141,93 +41,6 @@ TEST_F(HttpServerTest, KeepsTheConnectionAndAnswersInOrder) {
   EXPECT_EQ(last.body, "/e:");
   EXPECT_EQ(last.Header("connection"), "close");
   EXPECT_TRUE(client.AtEof());
-}
-
-TEST_F(HttpServerTest, DropsAShortBodyThatNobodyWants) {
-  StartServer();
-  LoopbackClient client(port());
-  client.Send("POST /none/1 HTTP/1.1\r\nContent-Length: 5\r\n\r\nhe");
-  client.Send("lloGET /none/2 HTTP/1.1\r\n\r\nPOST /3 HTTP/1.1\r\nContent-Length: 1\r\n\r\n!");
-  const auto first = client.Read();
-  EXPECT_EQ(first.body, "/none/1:");
-  EXPECT_EQ(first.headers.count("connection"), 0u);
-  EXPECT_EQ(client.Read().body, "/none/2:");
-  EXPECT_EQ(client.Read().body, "/3:!");
-}
-
-TEST_F(HttpServerTest, AnswersBeforeALongBodyThatNobodyWants) {
-  StartServer();
-  for (const char* framing :
-       {"Content-Length: 100000000\r\n", "Transfer-Encoding: chunked\r\n",
-        "Content-Length: 5\r\nExpect: 100-continue\r\n"}) {
-    LoopbackClient client(port());
-    client.Send(absl::StrCat("POST /none HTTP/1.1\r\n", framing, "\r\n"));
-    const auto answer = client.Read();  // no "100 Continue" comes first
-    EXPECT_EQ(answer.status, 200) << framing;
-    EXPECT_EQ(answer.Header("connection"), "close") << framing;
-    // What follows is a body, whatever it looks like.
-    client.Send("GET /stolen HTTP/1.1\r\n\r\n");
-    EXPECT_TRUE(client.AtEof()) << framing;
-  }
-}
-
-TEST_F(HttpServerTest, LongHeadsArePaidFor) {
-  Budget budget("bytes in flight", 1 << 20, "--max");
-  options_.body_budget = &budget;
-  StartServer();
-  const std::string head = absl::StrCat("GET /hold HTTP/1.1\r\na: ", std::string(40'000, 'x'));
-  LoopbackClient client(port());
-  client.Send(head);
-  const TimePoint deadline = In(seconds(20));
-  while (budget.used() < head.size() && Clock::Real()->Now() < deadline) std::this_thread::yield();
-  EXPECT_GE(budget.used(), head.size());
-  client.Send("\r\n\r\n");
-  {
-    auto held = handler_.Take();
-    EXPECT_GE(budget.used(), head.size());  // the request has the head now
-    held.request.reset();
-    held.responder.Complete(Text("x"));
-  }
-  EXPECT_EQ(client.Read().status, 200);
-  while (budget.used() > 0 && Clock::Real()->Now() < deadline) std::this_thread::yield();
-  EXPECT_EQ(budget.used(), 0u);
-
-  auto others = *budget.Take(budget.limit());
-  client.Send(head);
-  const auto refused = client.Read();
-  EXPECT_EQ(refused.status, 503);
-  EXPECT_THAT(refused.body, testing::HasSubstr("server limit 'bytes in flight'"));
-}
-
-TEST_F(HttpServerTest, AnswersArePaidForUntilTheyAreSent) {
-  Budget budget("bytes in flight", 64 << 20, "--max");
-  options_.body_budget = &budget;
-  StartServer();
-  LoopbackClient client(port());
-  client.Send("GET /hold HTTP/1.1\r\n\r\n");
-  auto held = handler_.Take();
-  held.responder.Complete(Text(std::string(20 << 20, 'x')));  // more than sockets buffer
-  const TimePoint deadline = In(seconds(20));
-  while (budget.used() < 20 << 20 && Clock::Real()->Now() < deadline) std::this_thread::yield();
-  EXPECT_GE(budget.used(), 20u << 20);
-  EXPECT_EQ(client.Read().body.size(), 20u << 20);
-  while (budget.used() > 0 && Clock::Real()->Now() < deadline) std::this_thread::yield();
-  EXPECT_EQ(budget.used(), 0u);
-}
-
-TEST_F(HttpServerTest, ARouteLimitsItsBodies) {
-  StartServer();
-  LoopbackClient client(port());
-  client.Send("POST /small HTTP/1.1\r\nContent-Length: 10\r\n\r\n0123456789");
-  EXPECT_EQ(client.Read().body, "/small:0123456789");
-  client.Send("POST /small HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
-  const auto announced = client.Read();
-  EXPECT_EQ(announced.status, 413);
-  EXPECT_EQ(announced.body, "{\"error\":\"11 exceed 10\"}");
-  LoopbackClient chunked(port());
-  chunked.Send(
-      "POST /small HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n2\r\n");
-  EXPECT_EQ(chunked.Read().body, "{\"error\":\"0 exceed 10\"}");
 }
 
 TEST_F(HttpServerTest, PipelinedRequestWaitsForTheOneBefore) {
@@ -433,8 +246,7 @@ std::shared_ptr<HttpBodyStream> Answer(HttpResponder responder, uint64_t limit =
   HttpResponse response;
   response.content_type = "text/event-stream; charset=utf-8";
   response.body_stream = std::make_shared<HttpBodyStream>(
-      limit,
-      std::make_shared<ResponseCredit>(std::make_shared<ResponseCredit::Account>(0), limit));
+      limit, std::make_shared<ResponseCredit>(std::make_shared<ResponseCredit::Account>(0), limit));
   std::shared_ptr<HttpBodyStream> body = response.body_stream;
   responder.Complete(std::move(response));
   return body;

@@ -163,8 +163,8 @@ RequestReader::Progress RequestReader::LeaveBody() {
   takes_body_ = false;
   to_drop_ = parser_->content_length().value_or(0);
   // A client that waits for "100 Continue" may send the body all the same, or another request.
-  left_body_ = parser_->chunked() || to_drop_ > kMostDroppedBytes ||
-               (expect_continue_ && to_drop_ > 0);
+  left_body_ =
+      parser_->chunked() || to_drop_ > kMostDroppedBytes || (expect_continue_ && to_drop_ > 0);
   expect_continue_ = false;
   if (!left_body_) return Progress::kComplete;
   to_drop_ = 0;

@@ -63,9 +63,8 @@ TEST(RequestReaderTest, ChunkedRequestByteByByte) {
     HttpServerOptions options;
     RequestReader reader(&options);
     transport::InputBuffer input;
-    const std::string bytes =
-        absl::StrCat("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", body,
-                     "0\r\n\r\n");
+    const std::string bytes = absl::StrCat(
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", body, "0\r\n\r\n");
     for (size_t i = 0; i + 1 < bytes.size(); ++i) {
       Append(&input, absl::string_view(bytes).substr(i, 1));
       ASSERT_EQ(reader.Consume(&input), Progress::kNeedMore) << i << reader.failure().message;

@@ -11,8 +11,8 @@ namespace {
 // mean, so that no place in the code can send one without its phrase.
 TEST(ResponseWriterTest, EachStatusHasItsReasonPhrase) {
   for (const int status :
-       {200, 400, 401, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416,
-        417, 421, 422, 426, 429, 431, 499, 500, 501, 502, 503, 504, 505, 507}) {
+       {200, 400, 401, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415,
+        416, 417, 421, 422, 426, 429, 431, 499, 500, 501, 502, 503, 504, 505, 507}) {
     EXPECT_NE(std::string(ReasonPhrase(status)), "Unknown") << status;
   }
   EXPECT_STREQ(ReasonPhrase(401), "Unauthorized");

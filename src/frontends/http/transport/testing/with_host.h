@@ -20,8 +20,7 @@ inline std::string WithHost(absl::string_view bytes) {
        line = bytes.find(kLineEnd)) {
     sent.append(bytes.data(), line + kLineEnd.size());
     bytes.remove_prefix(line + kLineEnd.size());
-    const std::string head =
-        absl::AsciiStrToLower(bytes.substr(0, bytes.find("\r\n\r\n")));
+    const std::string head = absl::AsciiStrToLower(bytes.substr(0, bytes.find("\r\n\r\n")));
     const bool has_host = absl::StartsWith(head, "host:") || absl::StrContains(head, "\nhost:");
     if (!has_host) sent += "Host: test\r\n";
   }
