@@ -16,7 +16,7 @@ from support.good_client import GoodGrpcClient
 from support.nereid import start_nereid
 from support.poll import poll_until
 from support.process_memory import MIB, resident
-from support.raw_http2 import message
+from support.raw_http2 import STREAM, message
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
@@ -31,6 +31,7 @@ class Port:
 
     name: str
     answer: str  # the status of a call of gRPC
+    open_path: str  # what keeps a request open that has not ended
 
     def url(self, server: ServerProcess) -> str:
         return server.http_url if self.name == "http" else server.grpc_url
@@ -44,7 +45,7 @@ class Port:
         return f"nereid_{self.name}_slow_clients"
 
 
-PORTS = [Port("grpc", "200"), Port("http", "404")]
+PORTS = [Port("grpc", "200", STREAM), Port("http", "404", "/v2/models/echo/infer")]
 
 OPTIONS = (
     "--http-header-timeout-secs=1",

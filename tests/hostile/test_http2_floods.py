@@ -101,7 +101,7 @@ def test_floods(server: ServerProcess, port: Port, flood: Callable[[int], bytes]
 def test_who_stops_in_time_is_told_why(server: ServerProcess, port: Port) -> None:
     """More than the burst, but not so much that the server closes on bytes that are unread."""
     with attack(server, port.flooding), Http2Connection(port.url(server)) as client:
-        stream = client.call(STREAM)
+        stream = client.call(port.open_path)
         client.send(empty_data(stream) * 2100)
         told = client.read_of(GOAWAY)
         assert told.error_code() == ENHANCE_YOUR_CALM
@@ -197,8 +197,8 @@ def test_more_streams_than_allowed(server: ServerProcess, port: Port, told: bool
         if told:
             client.agree()
         for _ in range(STREAMS):
-            client.call()
-        one_more = client.call()
+            client.call(port.open_path)
+        one_more = client.call(port.open_path)
         if told:
             assert client.read_of(GOAWAY).error_code() == PROTOCOL_ERROR
             client.read_to_end()
