@@ -28,7 +28,6 @@ from support.raw_http2 import (
     REFUSED_STREAM,
     RST_STREAM,
     SETTINGS,
-    STREAM,
     UNARY,
     Http2Connection,
     call_headers,
@@ -92,7 +91,7 @@ def data_of_padding(stream: int) -> bytes:
 )
 def test_floods(server: ServerProcess, port: Port, flood: Callable[[int], bytes]) -> None:
     with attack(server, port.flooding), Http2Connection(port.url(server)) as client:
-        stream = client.call(STREAM)
+        stream = client.call(port.open_path)
         client.read_of(SETTINGS)
         client.send_until_closed(flood(stream) * 100 for _ in range(MANY // 100))
         client.read_to_end()
