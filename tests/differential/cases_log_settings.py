@@ -57,12 +57,10 @@ def good_cases() -> list[HttpCase | GrpcCase]:
         _set("http-good-logging-one", {"log_error": False}),
         _set("http-good-logging-nothing", {}),
         _set("http-good-logging-null", {name: None for name in ("log_file", *DEFAULTS)}),
-        _set("http-good-logging-unknown", {"log_colour": True}),
         HttpCase("http-good-logging-kept", "GET", PATH, before=(RESET, bad_end)),
         _call("grpc-good-logging"),
         _call("grpc-good-logging-all", **changed),
         _call("grpc-good-logging-one", log_error=False),
-        _call("grpc-good-logging-unknown", log_colour=True),
     ]
 
 
@@ -77,6 +75,8 @@ def bad_cases() -> list[HttpCase | GrpcCase]:
         _set("http-bad-logging-level-text", {"log_verbose_level": "1"}),
         _set("http-bad-logging-level-negative", {"log_verbose_level": -1}),
         _set("http-bad-logging-format-number", {"log_format": 1}),
+        _set("http-bad-logging-unknown", {"log_colour": True}),
+        _call("grpc-bad-logging-unknown", log_colour=True),
         _call("grpc-bad-logging-file", log_file="x.log"),
         _call("grpc-bad-logging-number", log_info=1),
         _call("grpc-bad-logging-level-text", log_verbose_level="1"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import tritonclient.http
 from tritonclient.utils import InferenceServerException
 
 from conftest import ServerFactory
+from support.nereid import INTERPRETER
 from support.parameters_model import add_parameters_model
 from support.poll import poll_until
 from support.raw_http import request
@@ -260,13 +260,11 @@ def forwarding_server(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> Iterator[ServerProcess]:
     add_parameters_model(model_repository)
-    # The Python that runs the tests has numpy.
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     yield server_factory(
         model_repository,
         "--http-header-forward-pattern=(my_|triton_)",
         "--grpc-header-forward-pattern=(my_|triton_)",
-        env={"PATH": path},
+        INTERPRETER,
     )
 
 

@@ -18,7 +18,7 @@ from tritonclient.grpc import service_pb2_grpc
 from support import raw_http
 from support.infer import InBackground, assert_serving
 from support.metrics import metric
-from support.nereid import FREE_PORTS
+from support.nereid import FREE_PORTS, INTERPRETER
 from support.repository import ModelRepository, tensor_text
 from support.server_process import ServerProcess
 from support.stage import server_binary
@@ -176,7 +176,7 @@ def test_python_models_get_the_soft_limit_back(models: ModelRepository, tmp_path
         f"output [ {tensor_text('OUTPUT0', 'INT64', (2,))} ]\n",
     )
     (folder / "1" / "model.py").write_text(TELLER)
-    server = start(models, tmp_path / "log", 200, 300)
+    server = start(models, tmp_path / "log", 200, 300, INTERPRETER)
     soft, hard = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
     assert (soft, hard) == (300, 300)
     document = {"inputs": [{"name": "INPUT0", "shape": [1], "datatype": "FP32", "data": [1]}]}

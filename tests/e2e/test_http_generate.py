@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +13,7 @@ from conftest import ServerFactory
 from support import raw_http
 from support.infer import assert_serving
 from support.metrics import metric
-from support.nereid import start_nereid
+from support.nereid import INTERPRETER, start_nereid
 from support.poll import poll_until
 from support.raw_http import RawConnection
 from support.repository import ModelRepository
@@ -289,9 +286,7 @@ def test_answers_tell_how_full_the_cache_is(
 ) -> None:
     folder = model_repository.add_identity("cache", "INT32", (1,), backend="python")
     (folder / "1" / "model.py").write_text(CACHE_MODEL)
-    # The Python that runs the tests has numpy.
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    url = server_factory(model_repository, env={"PATH": path}).http_url
+    url = server_factory(model_repository, INTERPRETER).http_url
 
     def load(route: str, *formats: str) -> str | None:
         headers = [("endpoint-load-metrics-format", one) for one in formats]

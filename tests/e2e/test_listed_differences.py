@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import socket
-import sys
 from pathlib import Path
 
 import grpc
@@ -14,6 +13,7 @@ from tritonclient.grpc import service_pb2, service_pb2_grpc
 from conftest import ServerFactory
 from support import raw_http
 from support.metrics import metric, read_metrics
+from support.nereid import INTERPRETER
 from support.poll import poll_until
 from support.repository import ModelRepository, tensor_text
 from support.stage import backend_directory
@@ -151,7 +151,7 @@ def test_the_backend_says_whether_instances_start_together(
     (folder / "1" / "model.py").write_text(MEETING, encoding="utf-8")
     server_factory(
         model_repository,
-        f"--backend-config=python,python={sys.executable}",
+        INTERPRETER,
         env={"TRITON_PARALLEL_INSTANCE_LOADING": "0"},
     )
 

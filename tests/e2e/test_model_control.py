@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -18,6 +17,7 @@ from conftest import ServerFactory
 from support import raw_http, raw_http2
 from support.metrics import metric
 from support.model_control import EXPLICIT, index
+from support.nereid import INTERPRETER
 from support.poll import poll_until
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
@@ -61,7 +61,6 @@ OTHER_CONFIG = json.dumps(
     }
 )
 LOAD_OTHER = json.dumps({"parameters": {"config": OTHER_CONFIG}}).encode()
-INTERPRETER = f"--backend-config=python,python={sys.executable}"
 HANGS_LOAD = "/v2/repository/models/hangs/load"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable
 
@@ -18,6 +17,7 @@ from conftest import ServerFactory
 from support import raw_http
 from support.infer import echo, echo_document
 from support.metrics import metric
+from support.nereid import INTERPRETER
 from support.otlp_collector import OtlpCollector
 from support.poll import poll_until
 from support.repository import ModelRepository
@@ -251,7 +251,7 @@ def test_requests_of_python_models(
 ) -> None:
     folder = models.add_identity("caller", "STRING", backend="python")
     (folder / "1" / "model.py").write_text(CALLER, encoding="utf-8")
-    python = f"--backend-config=python,python={sys.executable}"
+    python = INTERPRETER
     server = start(server_factory, models, collector.url, "rate=0", options=[python])
     document = {
         "inputs": [{"name": "INPUT0", "shape": [1], "datatype": "BYTES", "data": ["x"]}],

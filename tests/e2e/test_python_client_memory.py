@@ -8,7 +8,6 @@ import json
 import os
 import random
 import re
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ import pytest
 
 from conftest import ServerFactory
 from support import raw_http
+from support.nereid import INTERPRETER
 from support.poll import poll_until
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
@@ -93,7 +93,7 @@ output { name: "Y" data_type: TYPE_FP32 dims: [ -1 ] }
 output { name: "Z" data_type: TYPE_FP32 dims: [ -1 ] }
 """
 BATCHING = TENSORS + "max_batch_size: 4\ndynamic_batching { max_queue_delay_microseconds: 200000 }"
-OPTIONS = (f"--backend-config=python,python={sys.executable}", "--allow-client-shm=true")
+OPTIONS = (INTERPRETER, "--allow-client-shm=true")
 RESTART = "it is started again in"  # in the log when a process has died
 COUNT = 1 << 18  # 1 MiB
 BYTES = 4 * COUNT

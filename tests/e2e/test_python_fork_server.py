@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 
 from conftest import ServerFactory
 from support import raw_http
+from support.nereid import INTERPRETER
 from support.poll import poll_until
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
@@ -70,7 +70,6 @@ TENSORS = """
 input { name: "X" data_type: TYPE_INT32 dims: [ 1 ] }
 output { name: "TOLD" data_type: TYPE_STRING dims: [ 1 ] }
 """
-INTERPRETER = f"--backend-config=python,python={sys.executable}"
 SECONDS = 60.0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from tritonclient.utils import InferenceServerException
 
 from conftest import ServerFactory
 from support import raw_http
+from support.nereid import INTERPRETER
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
@@ -57,7 +57,7 @@ def server(server_factory: ServerFactory, model_repository: ModelRepository) -> 
     folder = model_repository.add("m", CONFIG)
     (folder / "1" / "model.py").write_text(MODEL, encoding="utf-8")
     return server_factory(
-        model_repository, f"--backend-config=python,python={sys.executable}", "--allow-nereid-api=true"
+        model_repository, INTERPRETER, "--allow-nereid-api=true"
     )
 
 

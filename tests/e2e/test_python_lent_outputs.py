@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
@@ -19,6 +18,7 @@ import tritonclient.grpc as grpcclient
 
 from conftest import ServerFactory
 from support import raw_http
+from support.nereid import INTERPRETER
 from support.poll import poll_until
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
@@ -65,7 +65,7 @@ output { name: "Y" data_type: TYPE_FP32 dims: [ -1 ] }
 output { name: "PID" data_type: TYPE_INT64 dims: [ 1 ] }
 """
 OPTIONS = (
-    f"--backend-config=python,python={sys.executable}",
+    INTERPRETER,
     "--model-control-mode=explicit",
     "--load-model=m",
 )

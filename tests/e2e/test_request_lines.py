@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +12,7 @@ from support import raw_http
 from support.ensembles import add_ensemble, step_text
 from support.infer import echo_document
 from support.poll import poll_until
+from support.raw_http import RawConnection
 from support.raw_http2 import (
     DATA,
     END_HEADERS,
@@ -25,7 +25,6 @@ from support.raw_http2 import (
     frame,
     header_block,
     message,
-    window_update,
 )
 from support.repository import ModelRepository, tensor_text
 from support.server_process import ServerProcess
@@ -133,23 +132,40 @@ def test_an_answer_that_is_not_read(
     assert (line["request_id"], line["model"]) == ("mine", "echo")
 
 
-def test_a_stream_that_is_not_read(
-    server_factory: ServerFactory, model_repository: ModelRepository
-) -> None:
-    add_testing(
-        model_repository, "flood", "decoupled", DECOUPLED, data_type="FP32", responses="200"
-    )
-    server = server_factory(
-        model_repository, IMPATIENT, "--max-waiting-stream-bytes=100000", "--log-format=json"
-    )
+def post_stream(server: ServerProcess) -> RawConnection:
+    """Asks for the events of `flood`, and reads none."""
+    connection = RawConnection(server.http_url)
+    body = json.dumps({"id": "mine", "INPUT0": [1.0] * 10_000}).encode()
+    head = "POST /v2/models/flood/generate_stream HTTP/1.1\r\nHost: x\r\n"
+    connection.send(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    return connection
+
+
+def open_stream(server: ServerProcess) -> Http2Connection:
+    """The same over gRPC."""
     request = vector_request("flood", "FP32", [1.0] * 10_000)
     request.id = "mine"
-    with Http2Connection(server.grpc_url, {INITIAL_WINDOW_SIZE: 0}) as client:
-        client.agree()
-        call = client.call(STREAM, message(request.SerializeToString()), end=True)
-        # It takes a byte now and then, but no whole message.
-        while "a client has taken nothing of its stream" not in server.log_text():
-            client.send(window_update(call, 1))
-            time.sleep(0.2)
-        line = line_about(server, "a client has taken nothing of its stream")
+    client = Http2Connection(server.grpc_url, {INITIAL_WINDOW_SIZE: 0})
+    client.agree()
+    client.call(STREAM, message(request.SerializeToString()), end=True)
+    return client
+
+
+@pytest.mark.parametrize("begin", [post_stream, open_stream])
+def test_a_stream_that_is_not_read(
+    server_factory: ServerFactory,
+    model_repository: ModelRepository,
+    begin: Callable[[ServerProcess], RawConnection | Http2Connection],
+) -> None:
+    """Its backend asks for no credit, and goes on until the stream's share of memory is full."""
+    counts = {"responses": "1000", "ignores_credit": "true"}
+    add_testing(model_repository, "flood", "decoupled", DECOUPLED, data_type="FP32", **counts)
+    server = server_factory(
+        model_repository,
+        "--max-waiting-stream-bytes=100000",
+        "--max-in-flight-bytes=10000000",
+        "--log-format=json",
+    )
+    with begin(server):
+        line = line_about(server, "because the client reads them too slowly")
     assert (line["request_id"], line["model"]) == ("mine", "flood")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import ServerFactory
 from support import raw_http
+from support.nereid import INTERPRETER
 from support.notify_socket import NotifySocket
 from support.repository import ModelRepository, tensor_text
 
@@ -85,7 +85,7 @@ def test_children_do_not_speak_for_the_server(
     with NotifySocket(tmp_path / "notify") as manager:
         server = server_factory(
             model_repository,
-            f"--backend-config=python,python={sys.executable}",
+            INTERPRETER,
             env=manager.environment,
         )
         assert raw_http.get(server.http_url, "/v2/models/silent/ready").status == 200

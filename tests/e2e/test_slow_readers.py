@@ -4,13 +4,10 @@ bounded, and when they read on, they get everything."""
 from __future__ import annotations
 
 import json
-import os
 import queue
 import socket
-import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -22,6 +19,7 @@ from conftest import ServerFactory
 from support import raw_http
 from support.ensembles import add_ensemble, step_text
 from support.metrics import metric
+from support.nereid import INTERPRETER, start_nereid
 from support.poll import poll_until
 from support.raw_http import RawConnection
 from support.repository import ModelRepository, tensor_text
@@ -98,8 +96,8 @@ class TritonPythonModel:
 """
 
 # The Python that runs the tests has numpy.
-ENVIRONMENT = {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
 OPTIONS = (
+    INTERPRETER,
     f"--max-waiting-stream-bytes={LIMIT}",
     "--model-control-mode=explicit",
     "--load-model=*",
@@ -265,12 +263,11 @@ def _is_still(server: ServerProcess) -> bool:
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ServerProcess]:
-    from support.nereid import start_nereid
 
     folder = tmp_path_factory.mktemp("slow")
     models = ModelRepository(folder / "models")
     add_models(models, request.param)
-    server = start_nereid(models.root, folder / "log", OPTIONS, ENVIRONMENT)
+    server = start_nereid(models.root, folder / "log", OPTIONS)
     try:
         server.wait_for()
         yield server
@@ -391,7 +388,7 @@ def test_an_unload_does_not_wait_for_a_client(
     server_factory: ServerFactory, model_repository: ModelRepository, client: Client, case: Case
 ) -> None:
     add_models(model_repository)
-    server = server_factory(model_repository, *OPTIONS, env=ENVIRONMENT)
+    server = server_factory(model_repository, *OPTIONS)
     stalled = stall(server, client, case)
     # Of an ensemble, the member whose answers are the ensemble's.
     model = "blow" if case.model == "chain" else case.model
@@ -414,7 +411,7 @@ def test_the_end_does_not_wait_for_a_client(
     server_factory: ServerFactory, model_repository: ModelRepository, client: Client, case: Case
 ) -> None:
     add_models(model_repository)
-    server = server_factory(model_repository, *OPTIONS, env=ENVIRONMENT)
+    server = server_factory(model_repository, *OPTIONS)
     stalled = stall(server, client, case)
     server.process.terminate()
     server.wait_exit(20)  # --exit-timeout-secs is 30

@@ -21,7 +21,7 @@ from conftest import ServerFactory
 from support import raw_http
 from support.infer import assert_serving
 from support.metrics import metric
-from support.nereid import FREE_PORTS
+from support.nereid import FREE_PORTS, INTERPRETER
 from support.poll import poll_until
 from support.repository import ModelRepository, tensor_text
 from support.server_process import LOOPBACK
@@ -127,7 +127,7 @@ def repository(model_repository: ModelRepository) -> ModelRepository:
 
 @pytest.fixture(params=["pipe", "terminal"])
 def server(request: pytest.FixtureRequest, repository: ModelRepository) -> Iterator[UnreadServer]:
-    started = UnreadServer(repository, request.param)
+    started = UnreadServer(repository, request.param, INTERPRETER)
     try:
         started.start()
         yield started
@@ -195,7 +195,7 @@ def test_a_start_that_fails(model_repository: ModelRepository, kind: str) -> Non
 def test_clients_do_not_fill_the_log(
     server_factory: ServerFactory, repository: ModelRepository
 ) -> None:
-    server = server_factory(repository)
+    server = server_factory(repository, INTERPRETER)
     for _ in range(100):
         assert begin_sequence(server.http_url) == 200
     assert server.log_text().count("begins anew before it has ended") < 90
@@ -210,7 +210,7 @@ def test_clients_do_not_fill_the_log(
 def test_the_lines_before_a_crash_are_written(
     server_factory: ServerFactory, repository: ModelRepository
 ) -> None:
-    server = server_factory(repository)
+    server = server_factory(repository, INTERPRETER)
     server.send_signal(signal.SIGABRT)
     assert server.wait_exit() == -signal.SIGABRT
     log = server.log_text()

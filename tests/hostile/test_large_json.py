@@ -46,7 +46,7 @@ def test_bodies_of_administration_are_paid_for(
     body = b'{"x":[' + b"0," * (30 * MIB) + b"0]}"
     for path in ADMINISTRATION:
         with RawConnection(server.http_url) as connection:
-            head = f"POST {path} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n"
+            head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
             with contextlib.suppress(ConnectionError):  # refused before it was all sent
                 connection.send(head.encode() + body)
             answer = connection.read_answer("POST")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ FREE_PORTS = (
     "--grpc-port=0",
     "--metrics-port=0",
 )
+# Python models run in the tests' own interpreter, which has NumPy.
+INTERPRETER = f"--backend-config=python,python={sys.executable}"
 
 
 def start_nereid(

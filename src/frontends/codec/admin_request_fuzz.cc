@@ -7,6 +7,7 @@
 #include <string>
 
 #include "frontends/codec/log_settings.h"
+#include "frontends/codec/parse_cost.h"
 #include "frontends/codec/shared_memory_request.h"
 #include "frontends/codec/trace_request.h"
 
@@ -23,9 +24,10 @@ void RequireText(const absl::Status& status) { Require(status.ok() || !status.me
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // A copy with nothing after it, so that reading too far is detected.
   const std::string json(reinterpret_cast<const char*>(data), size);
-  RequireText(nereid::ApplyLogSettings(json));
-  RequireText(nereid::ReadTraceUpdate(json).status());
-  const auto region = nereid::ReadRegisterRequest("region", json);
+  const nereid::ParseBudget budget = nereid::ParseBudget::UpTo(1 << 20);
+  RequireText(nereid::ApplyLogSettings(json, budget));
+  RequireText(nereid::ReadTraceUpdate(json, budget).status());
+  const auto region = nereid::ReadRegisterRequest("region", json, budget);
   RequireText(region.status());
   if (region.ok()) Require(region->name == "region");
   return 0;

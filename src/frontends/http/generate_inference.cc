@@ -216,7 +216,9 @@ void GenerateInference::SendEvent(Event event, std::unique_ptr<InferResponse> re
   } else if (credit != nullptr && credit->full()) {
     event = ErrorEvent(UnreadError(response->id(), response->model_name(), held));
     if (!events_->EndWith({std::move(event.text), nullptr})) return;  // an earlier response did it
-    LOG_WARNING << event.error.message();
+    LOG_WARNING << LogAbout{response->id(), response->model_name(),
+                            traced_ == nullptr ? "" : traced_->LogId()}
+                << event.error.message();
     NoteFailure(traced_, event.error);
     return Cancel();
   } else {
