@@ -60,23 +60,12 @@ void GenerateEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpReques
 
 void GenerateEndpoint::ReadElsewhere(std::unique_ptr<HttpRequest> request,
                                      std::shared_ptr<GenerateInference> inference) {
-  struct Job {
-    GenerateEndpoint* endpoint;
-    std::unique_ptr<HttpRequest> request;
-    std::shared_ptr<GenerateInference> inference;
-    void operator()() {
-      absl::Status read = endpoint->Read(*request, inference.get());
-      if (read.ok() && inference->cancelled()) {
-        read = absl::CancelledError("the request was cancelled");
-      }
-      request.reset();
-      endpoint->IssueOrRefuse(read, std::move(inference), /*turn=*/nullptr);
-    }
-  };
-  Job job{this, std::move(request), std::move(inference)};
-  if (compression_->TryRun(std::move(job))) return;
-  job.request.reset();
-  job.inference->Refuse(TooManyLargeBodies());
+  ReadOffLoop(
+      compression_, std::move(request), std::move(inference),
+      [this](const HttpRequest& given, GenerateInference* into) { return Read(given, into); },
+      [this](const absl::Status& read, std::shared_ptr<GenerateInference> issued) {
+        IssueOrRefuse(read, std::move(issued), /*turn=*/nullptr);
+      });
 }
 
 absl::StatusOr<std::shared_ptr<GenerateInference>> GenerateEndpoint::Begin(

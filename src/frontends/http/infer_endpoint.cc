@@ -114,23 +114,12 @@ void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> 
 
 void InferEndpoint::ReadElsewhere(std::unique_ptr<HttpRequest> request,
                                   std::shared_ptr<HttpInference> inference) {
-  struct Job {
-    InferEndpoint* endpoint;
-    std::unique_ptr<HttpRequest> request;
-    std::shared_ptr<HttpInference> inference;
-    void operator()() {
-      absl::Status read = endpoint->Read(*request, inference.get());
-      if (read.ok() && inference->cancelled()) {
-        read = absl::CancelledError("the request was cancelled");
-      }
-      request.reset();
-      endpoint->IssueOrRefuse(read, std::move(inference), /*turn=*/nullptr);
-    }
-  };
-  Job job{this, std::move(request), std::move(inference)};
-  if (compression_->TryRun(std::move(job))) return;
-  job.request.reset();
-  job.inference->Refuse(TooManyLargeBodies());
+  ReadOffLoop(
+      compression_, std::move(request), std::move(inference),
+      [this](const HttpRequest& given, HttpInference* into) { return Read(given, into); },
+      [this](const absl::Status& read, std::shared_ptr<HttpInference> issued) {
+        IssueOrRefuse(read, std::move(issued), /*turn=*/nullptr);
+      });
 }
 
 void InferEndpoint::HandleCompressed(std::unique_ptr<Compressed> compressed, InlineTurn* turn) {

@@ -6,6 +6,9 @@
 #include <absl/functional/any_invocable.h>
 #include <absl/status/status.h>
 
+#include <memory>
+#include <utility>
+
 #include "base/spare_executor.h"
 #include "frontends/http/http_message.h"
 
@@ -24,6 +27,25 @@ void AnswerOffLoop(SpareExecutor* executor, HttpResponder responder,
 absl::Status TooManyLargeBodies();
 // The same for an answer that an I/O thread got from the model.
 absl::Status TooManyLargeAnswers();
+
+// Reads the large body of `request` by `read(*request, inference.get())`, and gives the outcome and
+// `inference` to `issue`, on a thread of `executor`. Refuses the inference if too much is waiting
+// there already. Never blocks.
+template <typename Inference, typename Read, typename Issue>
+void ReadOffLoop(SpareExecutor* executor, std::unique_ptr<HttpRequest> request,
+                 std::shared_ptr<Inference> inference, Read read, Issue issue) {
+  const std::shared_ptr<Inference> refused = inference;
+  const bool taken = executor->TryRun(
+      [request = std::move(request), read, issue, inference = std::move(inference)]() mutable {
+        absl::Status done = read(*request, inference.get());
+        if (done.ok() && inference->cancelled()) {
+          done = absl::CancelledError("the request was cancelled");
+        }
+        request.reset();  // the inference holds the body
+        issue(done, std::move(inference));
+      });
+  if (!taken) refused->Refuse(TooManyLargeBodies());
+}
 
 }  // namespace nereid
 

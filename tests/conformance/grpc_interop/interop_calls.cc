@@ -73,7 +73,7 @@ class InteropCall : public GrpcCall {
       if (const absl::Status status = out.Compress(answer_coding(), kCompression); !status.ok())
         return SendStatus(status);
     }
-    SendMessage(out);
+    SendMessage(std::move(out));
   }
 
   // False if the client asks for no error.

@@ -37,7 +37,7 @@ class TestService final : public http2::RequestAcceptor {
   std::shared_ptr<http2::StreamUser> OnRequest(
       const std::shared_ptr<http2::Stream>& stream,
       const std::shared_ptr<http2::Connection>& connection) override {
-    if (!GrpcCall::IsCall(*stream)) return GrpcCall::RefuseOther(stream.get(), /*is_rest=*/false);
+    if (!GrpcCall::IsCall(*stream)) return GrpcCall::RefuseOther(stream.get(), "");
     const absl::string_view path = stream->FindHeader(":path");
     std::shared_ptr<GrpcCall> call = MakeCall(path, {environment_, connection, stream});
     if (call == nullptr) {

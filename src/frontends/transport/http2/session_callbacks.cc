@@ -39,7 +39,6 @@ struct Callbacks {
                       void* user_data);
   static int OnFrame(nghttp2_session* session, const nghttp2_frame* frame, void* user_data);
   static int OnBeginFrame(nghttp2_session* session, const nghttp2_frame_hd* head, void* user_data);
-  static bool IsUselessData(nghttp2_session* session, const nghttp2_frame_hd& head);
   static int OnData(nghttp2_session* session, uint8_t flags, int32_t id, const uint8_t* data,
                     size_t size, void* user_data);
   static int OnStreamClosed(nghttp2_session* session, int32_t id, uint32_t code, void* user_data);
@@ -135,23 +134,14 @@ int Callbacks::OnFrame(nghttp2_session* session, const nghttp2_frame* frame, voi
   return 0;
 }
 
-// Whether a frame belongs to a request that is answered already, and carries next to nothing: the
-// rest of a body that nobody wants comes in frames of some size. The library drops both unseen.
-bool Callbacks::IsUselessData(nghttp2_session* session, const nghttp2_frame_hd& head) {
-  constexpr size_t kMostPaddingBytes = 256;
-  return head.type == NGHTTP2_DATA && head.length <= kMostPaddingBytes &&
-         (head.flags & NGHTTP2_FLAG_END_STREAM) == 0 &&
-         StreamOf(session, head.stream_id) == nullptr;
-}
-
 int Callbacks::OnBeginFrame(nghttp2_session* session, const nghttp2_frame_hd* head,
                             void* user_data) {
   Session* const self = Of(user_data);
   const bool of_request = head->type == NGHTTP2_HEADERS || head->type == NGHTTP2_DATA;
   if (of_request && self->HasFinished(head->stream_id)) {
     nghttp2_session_terminate_session(session, NGHTTP2_STREAM_CLOSED);
-  } else if (head->type == NGHTTP2_CONTINUATION || head->type == NGHTTP2_PRIORITY ||
-             IsUselessData(session, *head)) {
+  } else if (head->type == NGHTTP2_CONTINUATION || head->type == NGHTTP2_PRIORITY) {
+    // The library drops those of a request that is answered without telling of them later.
     self->events_->OnControlFrame();
   }
   return 0;
