@@ -39,7 +39,9 @@ class TestService final : public http2::RequestAcceptor {
       const std::shared_ptr<http2::Connection>& connection) override {
     if (!GrpcCall::IsCall(*stream)) return GrpcCall::RefuseOther(stream.get(), "");
     const absl::string_view path = stream->FindHeader(":path");
-    std::shared_ptr<GrpcCall> call = MakeCall(path, {environment_, connection, stream});
+    std::shared_ptr<GrpcCall> call =
+        MakeCall(path, {environment_, connection, stream,
+                        environment_->LimitOf("a method of the test service", MessageSize::kAny)});
     if (call == nullptr) {
       GrpcCall::Refuse(stream.get(), absl::UnimplementedError("there is no such method here"));
       return nullptr;

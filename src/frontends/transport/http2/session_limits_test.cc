@@ -91,6 +91,7 @@ TEST_F(SessionLimitsTest, ARequestThatCannotBePaidForIsRefusedUntouched) {
   ASSERT_TRUE(Talk().ok());
   EXPECT_EQ(server_->users.size(), 2u);
   EXPECT_FALSE(client_->answer(again).closed);
+  server_->session->CloseStreams();  // the budget goes first
 }
 
 // ---- The end of a connection
