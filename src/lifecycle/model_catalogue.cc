@@ -160,10 +160,8 @@ std::optional<ModelCatalogue::Standing> ModelCatalogue::LookAround(const ModelId
   MutexLock lock(&mu_);
   if (busy_.count(id) > 0) return std::nullopt;
   Standing standing{{}, busy_, InForce(id), changes_};
-  const auto add = [&](const ModelId& other, const Record& record)
-                       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    standing.running[other] = RunningOf(other, record);
-  };
+  const auto add = [&](const ModelId& other, const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(
+                       mu_) { standing.running[other] = RunningOf(other, record); };
   if (const auto own = records_.find(id); own != records_.end()) add(id, own->second);
   std::set<std::string> members;
   for (const ModelId& ensemble : ensembles_) {
