@@ -1,6 +1,7 @@
 // Requests to ensembles whose clients read their answers slowly.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <future>
@@ -168,7 +169,8 @@ TEST_F(EnsembleCreditTest, ARequestWithOneAnswerNeedsNone) {
 }
 
 // A client that pauses and reads on all the time, a decoupled step that waits for credit, and two
-// threads that execute the other step: every answer comes, and none twice.
+// threads that execute the other step: every answer comes, and none twice. The other step gets its
+// requests in the order of the answers, since these may be a sequence.
 TEST_F(EnsembleCreditTest, NothingIsLostWhenCreditComesAndGoes) {
   constexpr int32_t kAnswers = 2000;
   Stream();
@@ -182,16 +184,19 @@ TEST_F(EnsembleCreditTest, NothingIsLostWhenCreditComesAndGoes) {
   });
   std::vector<std::thread> instances;
   Mutex mu;  // of the choice of a request
+  std::vector<int32_t> taken;
   for (int n = 0; n < 2; ++n) {
     instances.emplace_back([&] {
       while (left.load() > 0) {
         RequestPtr each;
+        FakeStep::Outputs outputs;
         {
           MutexLock lock(&mu);
-          if (step("each").held() > 0) each = step("each").Take();
+          if (step("each").held() == 0) continue;
+          each = step("each").Take();
+          outputs = Sum(each.get());
+          taken.push_back(outputs["O"][0]);
         }
-        if (each == nullptr) continue;
-        const FakeStep::Outputs outputs = Sum(each.get());
         FakeStep::Finish(std::move(each), outputs);
         --left;
       }
@@ -216,6 +221,7 @@ TEST_F(EnsembleCreditTest, NothingIsLostWhenCreditComesAndGoes) {
     seen.insert(OutputOf(*request.answer(static_cast<size_t>(i)).response, "o")[0]);
   }
   EXPECT_EQ(seen.size(), static_cast<size_t>(kAnswers));
+  EXPECT_TRUE(std::is_sorted(taken.begin(), taken.end()));
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ EnsembleRun::EnsembleRun(EnsembleContext* context, std::optional<StepPlan> own_p
       models_(context->graph.steps().size()),
       progress_(context->graph, plan_, context->config->ensemble.max_inflight_requests),
       pool_(plan_),
-      answers_(context->graph.steps().size(), 0) {}
+      answers_(context->graph.steps().size(), 0),
+      starting_(context->graph.steps().size(), false) {}
 
 EnsembleRun::~EnsembleRun() = default;
 
@@ -191,6 +192,7 @@ void EnsembleRun::Put(uint32_t tensor, uint32_t iteration, TensorValue value, Wo
   const bool parks = context_->config->ensemble.max_inflight_requests > 0;
   progress_.Arrive(tensor, iteration, parks ? context_->clock->Now() : TimePoint(), &work->start,
                    &complete);
+  QueueIterated(work);
   if (progress_.parked() > 0 && !watched_.has_value()) WatchParked();
   for (const uint32_t ready : complete) {
     if (plan_.decoupled) {
@@ -220,6 +222,7 @@ void EnsembleRun::WatchParked() {
 void EnsembleRun::StartOverdue() noexcept {
   Work work;
   LogAbout about;  // from here, because the request may end before the line is written
+  size_t overdue = 0;
   {
     MutexLock lock(&mu_);
     if (!watched_.has_value()) return;  // the run has ended meanwhile
@@ -228,16 +231,18 @@ void EnsembleRun::StartOverdue() noexcept {
     } catch (const std::bad_alloc&) {
       FailForMemory(&work);
     }
+    overdue = work.start.size();
+    QueueIterated(&work);
     WatchParked();
     about = request_->About();
   }
-  if (!work.start.empty()) {
+  if (overdue > 0) {
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(OverdueRuns::kLongestWait);
     LOG_ERROR_SELDOM << std::move(about) << "ensemble '" << context_->config->name
                      << "': steps that have waited " << waited.count()
                      << " s for others of their request (max_inflight_requests: "
                      << context_->config->ensemble.max_inflight_requests
-                     << ") start beside them: " << work.start.size();
+                     << ") start beside them: " << overdue;
   }
   Do(std::move(work));
 }
@@ -249,28 +254,23 @@ void EnsembleRun::StartStep(StepRun step) noexcept {
     MutexLock lock(&mu_);
     absl::Status status;
     if (status_.ok() && request_->stream()->IsCancelled()) FailCancelled(&work);
-    bool waits = false;
-    try {
-      waits = status_.ok() && KeepWaiting(&step, &work);
-    } catch (const std::bad_alloc&) {
-      status = OutOfMemory();
-    }
-    if (status_.ok() && status.ok() && !waits) call = TryMakeCall(step, &status);
+    if (status_.ok()) call = TryMakeCall(step, &status);
     if (!status.ok()) {
       Fail(status, static_cast<int>(step.step), FailureReason::kOther, &work);
       call.reset();
     }
-    if (waits) {
-      // Nothing more: Resume starts it.
-    } else if (call == nullptr) {
-      EndAdmitted(step);
-      progress_.Finish(step.step, &work.start);
-      Settle(&work);
+    if (call == nullptr) {
+      EndStarting(step, &work);
+      EndStep(step, &work);
     } else {
       calls_.push_back(call.get());
     }
   }
-  if (call != nullptr) Issue(std::move(call));
+  if (call != nullptr) {
+    Issue(std::move(call));
+    MutexLock lock(&mu_);
+    EndStarting(step, &work);  // only now may the same step's next iteration be issued
+  }
   Do(std::move(work));
 }
 
@@ -279,9 +279,8 @@ void EnsembleRun::FailStep(StepRun step) noexcept {
   {
     MutexLock lock(&mu_);
     FailForMemory(&work);
-    EndAdmitted(step);
-    progress_.Finish(step.step, &work.start);
-    Settle(&work);
+    EndStarting(step, &work);
+    EndStep(step, &work);
   }
   Do(std::move(work));
 }
@@ -444,8 +443,13 @@ void EnsembleRun::OnRelease(InferRequest* request, uint32_t flags, const Release
 
 void EnsembleRun::EndCall(Call* call, Work* work) noexcept {
   call->answered = true;
-  EndAdmitted(call->step);
-  progress_.Finish(call->step.step, &work->start);
+  EndStep(call->step, work);
+}
+
+void EnsembleRun::EndStep(const StepRun& step, Work* work) noexcept {
+  if (step.admitted) --admitted_;
+  progress_.Finish(step.step, &work->start);
+  QueueIterated(work);
   Resume(work);
   Settle(work);
 }
@@ -484,43 +488,52 @@ void EnsembleRun::Unpin(Call* call) {
   Do(std::move(work));
 }
 
-bool EnsembleRun::KeepWaiting(StepRun* step, Work* work) {
-  if (credit_ == nullptr || step->admitted) return false;
-  const std::vector<StepGraph::Port>& inputs = context_->graph.steps()[step->step].inputs;
-  const bool iterated =
-      std::any_of(inputs.begin(), inputs.end(), [this](const StepGraph::Port& input) {
-        return context_->graph.tensors()[input.tensor].iterated;
-      });
-  if (!iterated) return false;
-  step->admitted = waiting_.empty() && MayAdmit();
-  if (step->admitted) {
-    ++admitted_;
-    return false;
-  }
-  waiting_.emplace(step->iteration, step->step);
-  Resume(work);
-  return true;
+bool EnsembleRun::IsIterated(const StepRun& step) const {
+  const std::vector<StepGraph::Port>& inputs = context_->graph.steps()[step.step].inputs;
+  return std::any_of(inputs.begin(), inputs.end(), [this](const StepGraph::Port& input) {
+    return context_->graph.tensors()[input.tensor].iterated;
+  });
 }
 
-bool EnsembleRun::MayAdmit() const {
+void EnsembleRun::QueueIterated(Work* work) noexcept try {
+  StepRuns* const start = &work->start;
+  const auto waits = [this](const StepRun& step) { return !step.admitted && IsIterated(step); };
+  for (auto step = std::find_if(start->begin(), start->end(), waits); step != start->end();
+       step = std::find_if(step, start->end(), waits)) {
+    waiting_.emplace(step->iteration, step->step);
+    step = start->erase(step);
+  }
+  if (!waiting_.empty()) Resume(work);
+} catch (const std::bad_alloc&) {
+  FailForMemory(work);  // those that are left fail when they start
+}
+
+bool EnsembleRun::HasRoom() const {
+  if (credit_ == nullptr) return true;
   const uint64_t ahead =
       largest_answer_ == 0
           ? kFirstAhead
           : std::clamp<uint64_t>(credit_->most_bytes() / largest_answer_, 1, kMostAhead);
-  return credit_->has_credit() && admitted_ + unsent_ < ahead;
+  return admitted_ + unsent_ < ahead;
 }
 
 void EnsembleRun::Resume(Work* work) noexcept try {
-  if (credit_ == nullptr) return;
-  while (!waiting_.empty() && MayAdmit()) {
-    const auto first = waiting_.begin();
-    work->start.push_back({first->second, first->first, /*admitted=*/true});
+  // Read once, because it changes at any time: who is told to wait must be told when to go on.
+  const bool credit = credit_ == nullptr || credit_->has_credit();
+  for (auto next = waiting_.begin(); next != waiting_.end() && credit && HasRoom();) {
+    const auto [iteration, step] = *next;
+    if (starting_[step]) {
+      ++next;
+      continue;
+    }
+    work->start.push_back({step, iteration, /*admitted=*/true});
+    starting_[step] = true;
     ++admitted_;
-    waiting_.erase(first);
+    next = waiting_.erase(next);
   }
-  if (settled_ || !status_.ok()) return;
-  ShareCredit(work);
-  const bool lacks = !credit_->has_credit() && (!waiting_.empty() || steps_lack_credit_);
+  if (credit_ == nullptr || settled_ || !status_.ok()) return;
+  ShareCredit(credit, work);
+  const bool lacks = !credit && (!waiting_.empty() || steps_lack_credit_);
   if (!lacks || awaits_credit_) return;
   for (const ModelPass& pass : models_) {
     if (pass) work->members.push_back(pass.model());
@@ -532,13 +545,17 @@ void EnsembleRun::Resume(Work* work) noexcept try {
   Settle(work);
 }
 
-void EnsembleRun::ShareCredit(Work* work) {
+void EnsembleRun::EndStarting(const StepRun& step, Work* work) noexcept {
+  if (!step.admitted) return;
+  starting_[step.step] = false;
+  Resume(work);
+}
+
+void EnsembleRun::ShareCredit(bool credit, Work* work) {
   const bool full = pool_.bytes() > credit_->most_bytes();
-  const bool lose =
-      !credit_->has_credit() || waiting_.size() >= kMostWaiting || (full && !waiting_.empty());
-  const bool regain =
-      credit_->has_credit() && (waiting_.empty() || (waiting_.size() <= kMostWaiting / 2 &&
-                                                     pool_.bytes() <= credit_->most_bytes() / 2));
+  const bool lose = !credit || waiting_.size() >= kMostWaiting || (full && !waiting_.empty());
+  const bool regain = credit && (waiting_.empty() || (waiting_.size() <= kMostWaiting / 2 &&
+                                                      pool_.bytes() <= credit_->most_bytes() / 2));
   if (steps_lack_credit_ ? !regain : !lose) return;
   steps_lack_credit_ = lose;
   for (const Call* const call : calls_) {

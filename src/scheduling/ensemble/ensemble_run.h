@@ -98,16 +98,18 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   void Unpin(Call* call) ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- Credit.
-  // Whether `step` has to wait, and is kept until it may start. Otherwise it is admitted.
-  bool KeepWaiting(StepRun* step, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool MayAdmit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether `step` is executed once for each response of a decoupled step.
+  bool IsIterated(const StepRun& step) const;
+  // Moves the iterated steps of work->start to those that wait, and starts what may start.
+  void QueueIterated(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Starts what waits and may start, and tells the decoupled steps whether they have credit.
   void Resume(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void ShareCredit(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // An admitted execution has ended, or was not begun.
-  void EndAdmitted(const StepRun& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    if (step.admitted) --admitted_;
-  }
+  void ShareCredit(bool credit, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // `step` has been issued, or is not: its next iteration may start.
+  void EndStarting(const StepRun& step, Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // An execution has ended, or was not begun.
+  void EndStep(const StepRun& step, Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Asks to be told when there is credit again.
   void AwaitCredit(Work work) noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -153,13 +155,16 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   absl::InlinedVector<uint32_t, 4> answers_ ABSL_GUARDED_BY(mu_);
   absl::Status status_ ABSL_GUARDED_BY(mu_);
   FailureReason reason_ ABSL_GUARDED_BY(mu_) = FailureReason::kOther;
-  // Used if there is a credit_.
   // Iterations and steps that may start when there is credit and room. Earlier iterations first:
-  // they are nearer to their answer.
+  // they are nearer to their answer. A step's iterations are issued one after the other, in this
+  // order, whichever threads do it: they may be a sequence.
   std::set<std::pair<uint32_t, uint32_t>> waiting_ ABSL_GUARDED_BY(mu_);
+  // By step: an iteration is on its way from waiting_ to the model.
+  absl::InlinedVector<bool, 4> starting_ ABSL_GUARDED_BY(mu_);
   uint32_t admitted_ ABSL_GUARDED_BY(mu_) = 0;  // executions that have started or will at once
   uint32_t unsent_ ABSL_GUARDED_BY(mu_) = 0;    // answers that are complete
   uint64_t largest_answer_ ABSL_GUARDED_BY(mu_) = 0;
+  // The following are used if there is a credit_.
   bool steps_lack_credit_ ABSL_GUARDED_BY(mu_) = false;  // the decoupled ones
   bool awaits_credit_ ABSL_GUARDED_BY(mu_) = false;      // OnCredit will be called
 
