@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -253,6 +254,9 @@ int RunCommand(const Command& command, const std::vector<std::string>& args, Set
     std::cout << command.usage;
     return 0;
   }
+  // Lines of the log come from another thread: what a command says stays whole between them.
+  setvbuf(stderr, nullptr, _IOLBF, BUFSIZ);
+  std::cerr << std::nounitbuf;
   return command.run(args, std::move(settings), std::cout, std::cerr);
 }
 

@@ -59,6 +59,7 @@ RACES = {
 HTTP_RACES = {
     "http2/3.5/2": "what is no preface is answered as HTTP/1.1 does; whether h2spec then sees bytes "
     "that are no frame, or a reset, depends on how it reads",
+    "http2/6.9.1/3": "if the answer is complete before the WINDOW_UPDATE frames arrive",
 }
 
 # Those of grpc-go's client that need no credentials or other servers. It has none for compression.

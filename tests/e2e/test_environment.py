@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from conftest import ServerFactory
 from support import raw_http
 from support.infer import echo_document
 from support.metrics import read_metrics
+from support.poll import poll_until
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
@@ -51,11 +53,21 @@ def test_no_thread_that_may_call_a_backend_blocks_signals(server: ServerProcess)
     """A program inherits the blocked and ignored signals of the thread that starts it."""
     process = Path(f"/proc/{server.process.pid}")
     assert not signals(process / "status", "SigIgn") & {*SHUTDOWN, signal.SIGPIPE}
-    blocking = set()
-    for thread in (process / "task").iterdir():
-        if signals(thread / "status", "SigBlk") & set(SHUTDOWN):
-            blocking.add((thread / "comm").read_text().strip())
-    assert blocking <= {"jemalloc_bg_thd"}
+
+    def blocking() -> set[str]:
+        found = set()
+        for thread in (process / "task").iterdir():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+                if signals(thread / "status", "SigBlk") & set(SHUTDOWN):
+                    found.add((thread / "comm").read_text().strip())
+        return found
+
+    # A thread that is being made, and whoever makes it, block them for a moment.
+    poll_until(
+        "no thread blocks signals",
+        lambda: blocking() <= {"jemalloc_bg_thd"},
+        explain=lambda: f"these do: {blocking()}",
+    )
 
 
 def test_a_locale_that_a_backend_sets_is_not_seen_by_clients(server: ServerProcess) -> None:
