@@ -54,12 +54,13 @@ EXCEPTIONS: dict[str, str] = {
 RACES = {
     "http2/5.1/5": "as http2/5.1/8",
     "http2/6.1/2": "as http2/5.1/8, if the answer is complete before the DATA arrives",
+    "http2/6.9/2": "as http2/6.1/2, for WINDOW_UPDATE",
+    "http2/6.9.1/3": "as http2/6.9/2",
 }
 # The same on the HTTP port only.
 HTTP_RACES = {
     "http2/3.5/2": "what is no preface is answered as HTTP/1.1 does; whether h2spec then sees bytes "
     "that are no frame, or a reset, depends on how it reads",
-    "http2/6.9.1/3": "if the answer is complete before the WINDOW_UPDATE frames arrive",
 }
 
 # Those of grpc-go's client that need no credentials or other servers. It has none for compression.

@@ -260,14 +260,13 @@ void EnsembleRun::StartStep(StepRun step) noexcept {
       call.reset();
     }
     if (call == nullptr) {
-      EndStarting(step, &work);
       EndStep(step, &work);
     } else {
       calls_.push_back(call.get());
     }
   }
-  if (call != nullptr) {
-    Issue(std::move(call));
+  if (call != nullptr) Issue(std::move(call));
+  if (step.admitted) {
     MutexLock lock(&mu_);
     EndStarting(step, &work);  // only now may the same step's next iteration be issued
   }
