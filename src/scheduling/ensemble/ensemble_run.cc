@@ -75,7 +75,7 @@ EnsembleRun::EnsembleRun(EnsembleContext* context, std::optional<StepPlan> own_p
       progress_(context->graph, plan_, context->config->ensemble.max_inflight_requests),
       pool_(plan_),
       answers_(context->graph.steps().size(), 0),
-      starting_(context->graph.steps().size(), false) {}
+      lanes_(context->graph.steps().size()) {}
 
 EnsembleRun::~EnsembleRun() = default;
 
@@ -499,10 +499,11 @@ void EnsembleRun::QueueIterated(Work* work) noexcept try {
   const auto waits = [this](const StepRun& step) { return !step.admitted && IsIterated(step); };
   for (auto step = std::find_if(start->begin(), start->end(), waits); step != start->end();
        step = std::find_if(step, start->end(), waits)) {
-    waiting_.emplace(step->iteration, step->step);
+    lanes_[step->step].waiting.insert(step->iteration);
+    ++waiting_;
     step = start->erase(step);
   }
-  if (!waiting_.empty()) Resume(work);
+  if (waiting_ > 0) Resume(work);
 } catch (const std::bad_alloc&) {
   FailForMemory(work);  // those that are left fail when they start
 }
@@ -519,20 +520,17 @@ bool EnsembleRun::HasRoom() const {
 void EnsembleRun::Resume(Work* work) noexcept try {
   // Read once, because it changes at any time: who is told to wait must be told when to go on.
   const bool credit = credit_ == nullptr || credit_->has_credit();
-  for (auto next = waiting_.begin(); next != waiting_.end() && credit && HasRoom();) {
-    const auto [iteration, step] = *next;
-    if (starting_[step]) {
-      ++next;
-      continue;
-    }
-    work->start.push_back({step, iteration, /*admitted=*/true});
-    starting_[step] = true;
+  for (Lane* lane; credit && HasRoom() && (lane = NextLane()) != nullptr;) {
+    const auto first = lane->waiting.begin();
+    work->start.push_back({static_cast<uint32_t>(lane - lanes_.data()), *first, /*admitted=*/true});
+    lane->waiting.erase(first);
+    lane->starting = true;
+    --waiting_;
     ++admitted_;
-    next = waiting_.erase(next);
   }
   if (credit_ == nullptr || settled_ || !status_.ok()) return;
   ShareCredit(credit, work);
-  const bool lacks = !credit && (!waiting_.empty() || steps_lack_credit_);
+  const bool lacks = !credit && (waiting_ > 0 || steps_lack_credit_);
   if (!lacks || awaits_credit_) return;
   for (const ModelPass& pass : models_) {
     if (pass) work->members.push_back(pass.model());
@@ -546,15 +544,15 @@ void EnsembleRun::Resume(Work* work) noexcept try {
 
 void EnsembleRun::EndStarting(const StepRun& step, Work* work) noexcept {
   if (!step.admitted) return;
-  starting_[step.step] = false;
+  lanes_[step.step].starting = false;
   Resume(work);
 }
 
 void EnsembleRun::ShareCredit(bool credit, Work* work) {
   const bool full = pool_.bytes() > credit_->most_bytes();
-  const bool lose = !credit || waiting_.size() >= kMostWaiting || (full && !waiting_.empty());
-  const bool regain = credit && (waiting_.empty() || (waiting_.size() <= kMostWaiting / 2 &&
-                                                      pool_.bytes() <= credit_->most_bytes() / 2));
+  const bool lose = !credit || waiting_ >= kMostWaiting || (full && waiting_ > 0);
+  const bool regain = credit && (waiting_ == 0 || (waiting_ <= kMostWaiting / 2 &&
+                                                   pool_.bytes() <= credit_->most_bytes() / 2));
   if (steps_lack_credit_ ? !regain : !lose) return;
   steps_lack_credit_ = lose;
   for (const Call* const call : calls_) {
@@ -634,10 +632,13 @@ void EnsembleRun::Fail(const absl::Status& error, int step, FailureReason reason
   status_ = SureEnsembleError(error, step);
   reason_ = reason;
   progress_.Abandon();
-  for (const auto& [iteration, step] : waiting_) {
-    progress_.Finish(step, &work->start);  // starts nothing, since nothing is parked
+  for (uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    for (size_t n = lanes_[lane].waiting.size(); n > 0; --n) {
+      progress_.Finish(lane, &work->start);  // starts nothing, since nothing is parked
+    }
+    lanes_[lane].waiting.clear();
   }
-  waiting_.clear();
+  waiting_ = 0;
   for (Call* const call : calls_) {
     if (!call->issued || call->answered) continue;
     try {

@@ -64,6 +64,12 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
  private:
   struct Call;
   struct Work;
+  // The iterations of a step that may start when there is credit and room. They are issued one
+  // after the other in their order, whichever threads do it, because they may be a sequence.
+  struct Lane {
+    std::set<uint32_t> waiting;
+    bool starting = false;  // one has been taken out and not been issued yet
+  };
 
   // Takes passes of the models of the steps that run. Errors: those of the look-up.
   absl::Status HoldModels(const InferRequest& request);
@@ -102,7 +108,18 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   bool IsIterated(const StepRun& step) const;
   // Moves the iterated steps of work->start to those that wait, and starts what may start.
   void QueueIterated(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether one more execution may be ahead of the answers.
   bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of the steps of which an iteration waits and none is being issued, the one whose iteration is
+  // the earliest, which is the nearest to its answer; null: there is none.
+  Lane* NextLane() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    Lane* next = nullptr;
+    for (Lane& lane : lanes_) {
+      if (lane.starting || lane.waiting.empty()) continue;
+      if (next == nullptr || *lane.waiting.begin() < *next->waiting.begin()) next = &lane;
+    }
+    return next;
+  }
   // Starts what waits and may start, and tells the decoupled steps whether they have credit.
   void Resume(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ShareCredit(bool credit, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -155,12 +172,8 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   absl::InlinedVector<uint32_t, 4> answers_ ABSL_GUARDED_BY(mu_);
   absl::Status status_ ABSL_GUARDED_BY(mu_);
   FailureReason reason_ ABSL_GUARDED_BY(mu_) = FailureReason::kOther;
-  // Iterations and steps that may start when there is credit and room. Earlier iterations first:
-  // they are nearer to their answer. A step's iterations are issued one after the other, in this
-  // order, whichever threads do it: they may be a sequence.
-  std::set<std::pair<uint32_t, uint32_t>> waiting_ ABSL_GUARDED_BY(mu_);
-  // By step: an iteration is on its way from waiting_ to the model.
-  absl::InlinedVector<bool, 4> starting_ ABSL_GUARDED_BY(mu_);
+  absl::InlinedVector<Lane, 4> lanes_ ABSL_GUARDED_BY(mu_);  // by step
+  size_t waiting_ ABSL_GUARDED_BY(mu_) = 0;                  // iterations, in all lanes
   uint32_t admitted_ ABSL_GUARDED_BY(mu_) = 0;  // executions that have started or will at once
   uint32_t unsent_ ABSL_GUARDED_BY(mu_) = 0;    // answers that are complete
   uint64_t largest_answer_ ABSL_GUARDED_BY(mu_) = 0;
