@@ -57,7 +57,8 @@ def run(
 ) -> dict[tuple[str, str], Result]:
     """Runs all cases against a server; the results by part and title. Believes any certificate."""
     report = folder / "h2spec.xml"
-    # Takes a POST with a body: a refusal at the head would come before what the cases get wrong.
+    # A route that takes a POST with a body. On others, the server would refuse a request at its
+    # head, before it gets to what the case does wrong.
     path = "/v2/logging"
     command = [program, "--strict", "-h", host, "-p", str(port), "-P", path, "-j", report]
     if tls:

@@ -141,7 +141,7 @@ int Callbacks::OnBeginFrame(nghttp2_session* session, const nghttp2_frame_hd* he
   if (of_request && self->HasFinished(head->stream_id)) {
     nghttp2_session_terminate_session(session, NGHTTP2_STREAM_CLOSED);
   } else if (head->type == NGHTTP2_CONTINUATION || head->type == NGHTTP2_PRIORITY) {
-    // The library drops those of a request that is answered without telling of them later.
+    // Here, because the library reports no such frame later if its request is answered.
     self->events_->OnControlFrame();
   }
   return 0;
