@@ -9,6 +9,7 @@ import resource
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -80,6 +81,17 @@ def idle_clients(url: str, count: int) -> Iterator[list[socket.socket]]:
         yield clients
 
 
+def grpc_clients(stack: contextlib.ExitStack, url: str, count: int) -> list[Any]:
+    """Stubs with a connection each, which has had an answer. They last as long as `stack`."""
+    stubs = []
+    for _ in range(count):
+        options = [("grpc.use_local_subchannel_pool", 1)]
+        channel = stack.enter_context(grpc.insecure_channel(url, options))
+        stubs.append(service_pb2_grpc.GRPCInferenceServiceStub(channel))
+        assert stubs[-1].ServerLive(pb.ServerLiveRequest(), timeout=10).live
+    return stubs
+
+
 def is_closed(client: socket.socket) -> bool:
     client.setblocking(False)
     try:
@@ -116,12 +128,7 @@ def test_idle_connections_make_room(server: ServerProcess) -> None:
 
 def test_idle_grpc_connections_go_last(server: ServerProcess) -> None:
     with contextlib.ExitStack() as stack:
-        stubs = []
-        for _ in range(20):
-            options = [("grpc.use_local_subchannel_pool", 1)]
-            channel = stack.enter_context(grpc.insecure_channel(server.grpc_url, options))
-            stubs.append(service_pb2_grpc.GRPCInferenceServiceStub(channel))
-            assert stubs[-1].ServerLive(pb.ServerLiveRequest(), timeout=10).live
+        stubs = grpc_clients(stack, server.grpc_url, 20)
         before = metric(server.metrics_url, "nereid_grpc_connections")
         assert before >= 20
         stack.enter_context(idle_clients(server.http_url, 250))
@@ -132,12 +139,7 @@ def test_idle_grpc_connections_go_last(server: ServerProcess) -> None:
 
 def test_grpc_connections_make_room_when_no_other_is_idle(server: ServerProcess) -> None:
     with contextlib.ExitStack() as stack:
-        stubs = []
-        for _ in range(250):
-            options = [("grpc.use_local_subchannel_pool", 1)]
-            channel = stack.enter_context(grpc.insecure_channel(server.grpc_url, options))
-            stubs.append(service_pb2_grpc.GRPCInferenceServiceStub(channel))
-            assert stubs[-1].ServerLive(pb.ServerLiveRequest(), timeout=10).live
+        stubs = grpc_clients(stack, server.grpc_url, 250)
         assert_all_answer(server)
         assert descriptors(server) < LIMIT - 16
         for stub in stubs[:10]:  # a client whose connection has gone opens another

@@ -102,6 +102,19 @@ class Call {
   std::future<grpc::Status> status_;
 };
 
+// Reads the answers to the requests "a" to "d", after which the stream ends.
+template <typename Stream>
+void ExpectAnswersInOrder(Stream* stream) {
+  ModelStreamInferResponse response;
+  for (const char* id : {"a", "b", "c", "d"}) {
+    ASSERT_TRUE(stream->Read(&response));
+    EXPECT_EQ(response.error_message(), "");
+    EXPECT_EQ(response.infer_response().id(), id);
+  }
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
 class GrpcLargeMessagesTest : public testing::Test {
  protected:
   // No test leaves anything behind.
@@ -205,14 +218,7 @@ TEST_F(GrpcLargeMessagesTest, NothingOfAStreamOvertakesALargeMessage) {
   AwaitHeldBytes(300 << 10);
   EXPECT_EQ(Executed(), 0u);
   door_.Open();
-  ModelStreamInferResponse response;
-  for (const char* id : {"a", "b", "c", "d"}) {
-    ASSERT_TRUE(stream->Read(&response));
-    EXPECT_EQ(response.error_message(), "");
-    EXPECT_EQ(response.infer_response().id(), id);
-  }
-  EXPECT_FALSE(stream->Read(&response));
-  EXPECT_TRUE(stream->Finish().ok());
+  ExpectAnswersInOrder(stream.get());
 }
 
 TEST_F(GrpcLargeMessagesTest, ACallThatIsCancelledMeanwhileIsNotExecuted) {
@@ -318,14 +324,7 @@ TEST_F(GrpcLargeMessagesTest, NothingOfAStreamOvertakesWhatIsReadElsewhere) {
   AwaitHeldBytes(2'000'000);
   EXPECT_EQ(Executed(), 0u);
   door_.Open();
-  ModelStreamInferResponse response;
-  for (const char* id : {"a", "b", "c", "d"}) {
-    ASSERT_TRUE(stream->Read(&response));
-    EXPECT_EQ(response.error_message(), "");
-    EXPECT_EQ(response.infer_response().id(), id);
-  }
-  EXPECT_FALSE(stream->Read(&response));
-  EXPECT_TRUE(stream->Finish().ok());
+  ExpectAnswersInOrder(stream.get());
 }
 
 // A mistake that is found elsewhere is told as it is anywhere, also to a stream, which goes on.

@@ -66,8 +66,9 @@ class HttpFrontendTest : public testing::Test {
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = server->release();
     admin_ = new SpareExecutor(SpareExecutorOptions());
-    frontend_ =
-        new HttpFrontend(server_, {admin_, admin_}, {RequestLimits{/*max_input_size=*/1 << 20}});
+    HttpFrontendOptions frontend;
+    frontend.limits.max_input_size = 1 << 20;
+    frontend_ = new HttpFrontend(server_, {admin_, admin_}, frontend);
     HttpServerOptions http = InferencePortOptions(server_);
     http.address = "127.0.0.1";
     auto listening = HttpServer::Start(http, frontend_);

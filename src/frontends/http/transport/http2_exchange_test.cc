@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "frontends/http/transport/head_rules.h"
+#include "frontends/http/transport/testing/http_server_fixture.h"
 #include "frontends/transport/http2/testing/client_session.h"
 #include "frontends/transport/http2/testing/recording_server.h"
 
@@ -24,13 +25,6 @@ using testing::HasSubstr;
 
 constexpr uint32_t kProtocolError = 1;
 constexpr uint32_t kCancel = 8;
-
-HttpResponse Text(std::string text) {
-  HttpResponse response;
-  response.content_type = "text/plain";
-  response.text = std::move(text);
-  return response;
-}
 
 // Keeps the last request and its responder; answers at once if `answer` is set.
 class TestHandler final : public HttpHandler {
