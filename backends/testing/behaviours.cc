@@ -233,8 +233,11 @@ TRITONSERVER_Error* WaitForCancel(TestingInstance& instance, Requests requests, 
                  });
 }
 
-// Returns each request of a sequence to the server `times` times before answering it.
-TRITONSERVER_Error* Reschedule(TestingInstance& instance, Requests requests, uint32_t count) {
+// Returns each request of a sequence to the server `times` times before answering it. Calls
+// `afterwards` with each request, which is then released or given back.
+template <typename Afterwards>
+TRITONSERVER_Error* RescheduleThen(TestingInstance& instance, Requests requests, uint32_t count,
+                                   const Afterwards& afterwards) {
   thread_local std::map<uint64_t, int64_t> rounds;  // by sequence; instances have their own thread
   for (uint32_t i = 0; i < count; ++i) {
     uint64_t sequence = 0;
@@ -243,16 +246,29 @@ TRITONSERVER_Error* Reschedule(TestingInstance& instance, Requests requests, uin
       ++rounds[sequence];
       Error error(
           TRITONBACKEND_RequestRelease(requests[i], TRITONSERVER_REQUEST_RELEASE_RESCHEDULE));
-      if (error.ok()) continue;
-      TRITONBACKEND_Response* response = nullptr;
-      NB_LOG_IF_ERROR(TRITONBACKEND_ResponseNew(&response, requests[i]), "response");
-      SendAndRelease(instance.handle(), requests[i], response, error, NowNs());
-      continue;
+      if (!error.ok()) {
+        TRITONBACKEND_Response* response = nullptr;
+        NB_LOG_IF_ERROR(TRITONBACKEND_ResponseNew(&response, requests[i]), "response");
+        SendAndRelease(instance.handle(), requests[i], response, error, NowNs());
+      }
+    } else {
+      rounds.erase(sequence);
+      EchoAndRelease(instance.model(), instance.handle(), requests[i]);
     }
-    rounds.erase(sequence);
-    EchoAndRelease(instance.model(), instance.handle(), requests[i]);
+    afterwards(requests[i]);
   }
   return nullptr;
+}
+
+TRITONSERVER_Error* Reschedule(TestingInstance& instance, Requests requests, uint32_t count) {
+  return RescheduleThen(instance, requests, count, [](TRITONBACKEND_Request*) {});
+}
+
+// The same, and goes on to use the requests afterwards.
+TRITONSERVER_Error* UsesReleased(TestingInstance& instance, Requests requests, uint32_t count) {
+  return RescheduleThen(instance, requests, count, [&](TRITONBACKEND_Request* request) {
+    NB_LOG_IF_ERROR(UseReleased(instance.handle(), request), "use of a released request");
+  });
 }
 
 // Uses up the stack, whatever the compiler makes of a call at the end of a function.
@@ -315,6 +331,7 @@ constexpr NamedBehaviour kBehaviours[] = {
     {"decoupled", &Decoupled},
     {"wait_for_cancel", &WaitForCancel},
     {"reschedule", &Reschedule},
+    {"uses_released", &UsesReleased},
     {"accumulate_state", &ExecuteAccumulateState},
     {"meet", &ExecuteMeet},
     {"environment", &ExecuteEnvironment},

@@ -19,6 +19,10 @@ void SendAndRelease(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request
 void EchoAndRelease(const TestingModel& model, TRITONBACKEND_ModelInstance* instance,
                     TRITONBACKEND_Request* request);
 
+// Calls every function of a request with one that this thread has released in this call of Execute
+// (released.cc). The error of the first one that did not do what is right.
+Error UseReleased(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* request);
+
 // Behaviour accumulate_state (stateful.cc).
 TRITONSERVER_Error* ExecuteAccumulateState(TestingInstance& instance,
                                            TRITONBACKEND_Request** requests, uint32_t count);

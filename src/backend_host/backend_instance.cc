@@ -63,6 +63,7 @@ std::shared_ptr<LentBatch> BackendInstance::Lend(Batch* batch,
   auto lent = std::make_shared<LentBatch>(batch->size(), lender_);
   pointers->clear();
   pointers->reserve(batch->size());  // no further memory is needed from here on
+  released_.reserve(batch->size());
   if (batch->origin.separate) {
     for (const RequestPtr& request : *batch) TraceLent({&request, 1});
   } else {
@@ -106,6 +107,8 @@ Duration BackendInstance::Execute(Batch batch) {
     EndBusy(start, end);
     return Duration(0);
   }
+  // Ends last, when a request that comes back may be seen by others, or be executed again.
+  const ExecutionScope scope(lent.get(), &released_);
   const LoadedBackend& backend = *model_->backend();
   const absl::Status status =
       CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceExecute", [&] {

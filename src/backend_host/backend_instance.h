@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend_host/backend_model.h"
+#include "backend_host/execution_scope.h"
 #include "base/mutex.h"
 #include "execution/instance.h"
 #include "infer/infer_request.h"
@@ -75,8 +76,9 @@ class BackendInstance final : public Instance {
   std::atomic<uint64_t> busy_since_ns_{0};
   std::atomic<uint32_t> most_separate_{1};
   std::atomic<bool> lendable_{true};
-  bool on_loan_ = false;                          // belongs to the thread that executes
-  std::vector<TRITONBACKEND_Request*> pointers_;  // reused from batch to batch
+  bool on_loan_ = false;                            // belongs to the thread that executes
+  std::vector<TRITONBACKEND_Request*> pointers_;    // reused from batch to batch
+  std::vector<ExecutionScope::Released> released_;  // the same
   // Fulfilled when the last batch held by the backend has been released.
   std::future<void> all_back_;
   std::shared_ptr<const void> lender_;

@@ -177,6 +177,39 @@ TEST_F(BackendInstanceTest, AGoodBackendAnswersEveryRequest) {
   for (const auto& request : requests_) EXPECT_TRUE(request->final_status().ok());
 }
 
+// A request's maker that reuses the request at once, for something else.
+struct Reuse {
+  explicit Reuse(TestRequest* request) : usual((*request)->release_target()) {
+    ReleaseTarget target;
+    target.fn = [](InferRequest* released, uint32_t flags, const ReleaseTarget& self) {
+      released->set_id("another's");
+      const ReleaseTarget& usual = static_cast<Reuse*>(self.userp)->usual;
+      usual.fn(released, flags, usual);
+    };
+    target.userp = this;
+    (*request)->set_release_target(target);
+  }
+  const ReleaseTarget usual;
+};
+
+TEST_F(BackendInstanceTest, ARequestThatExecuteReleasesComesBackWhenItHasReturned) {
+  Use("uses_released");
+  Batch batch;
+  std::vector<std::unique_ptr<Reuse>> makers;
+  for (const char* id : {"one", "two"}) {
+    requests_.push_back(std::make_unique<TestRequest>(serving_));
+    (*requests_.back())->set_id(id);
+    makers.push_back(std::make_unique<Reuse>(requests_.back().get()));
+    batch.push_back(requests_.back()->Issue());
+  }
+  instance_->Execute(std::move(batch));
+  EXPECT_THAT(fake_.Journal(),
+              ElementsAre("id one", "reported", "the request was released before", "id two",
+                          "reported", "the request was released before"));
+  ExpectEachAnsweredOnce();
+  EXPECT_EQ(serving_->statistics().Snapshot().success.count, 2u);
+}
+
 TEST_F(BackendInstanceTest, AnErrorAnswersEveryRequest) {
   Use("execute_error");
   Execute(3);

@@ -89,6 +89,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     add_mirror(models, "fleeting", idle_us=IDLE_MS * 1000, corrid="INT32")
     iterative = "sequence_batching { iterative_sequence: true }"
     add_testing(models, "iterative", "reschedule", extra=iterative, times="5")
+    add_testing(models, "careless", "uses_released", extra=iterative, times="5")
     server = start_nereid(models.root, folder / "log")
     try:
         server.wait_for()
@@ -260,6 +261,17 @@ def test_iterative_requests(server: ServerProcess, client: Client) -> None:
         == executions + 3
     )
     assert metric(server.metrics_url, "nv_inference_pending_request_count", model="iterative") == 0
+
+
+def test_a_backend_that_uses_requests_given_back(server: ServerProcess, client: Client) -> None:
+    """Until Execute has returned, a request may be used as before, whatever it was released for."""
+    module: Any = tritonclient.http if client.protocol == "http" else tritonclient.grpc
+    tensor = module.InferInput("INPUT0", [2], "INT32")
+    for value in range(20):
+        tensor.set_data_from_numpy(np.array([value, 4], np.int32))
+        answer = client.client.infer("careless", [tensor])
+        assert answer.as_numpy("OUTPUT0").tolist() == [value, 4]
+    assert "use of a released request" not in server.stderr_text()
 
 
 @pytest.mark.parametrize("model", ["direct", "oldest"])

@@ -69,6 +69,7 @@ def misbehaving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProc
     add(models, "fails_some", TWO_TOGETHER)
     add(models, "error_after_releasing_some", TWO_TOGETHER)
     add(models, "keep_requests", delay_ms=str(KEEP_MILLISECONDS))
+    add(models, "uses_released", times="0")
     add(models, "wait_for_cancel", delay_ms="60000")
     add(models, "decoupled", "model_transaction_policy { decoupled: true }", responses="3")
     server = start_nereid(models.root, folder / "log", ["--exit-on-error=false"])
@@ -187,6 +188,18 @@ def test_requests_kept_after_execute(url: str) -> None:
 def test_release_without_answer(url: str) -> None:
     for _ in range(2):
         assert ask(url, "releases_without_answer").status == 500
+
+
+def test_use_of_released_requests(url: str, misbehaving: ServerProcess) -> None:
+    """Until Execute has returned, a released request may be used as before."""
+    for value in range(20):
+        assert_echo(ask(url, "uses_released", value), value)
+        assert grpc_infer(misbehaving, "uses_released", 30).result().raw_output_contents
+    poll_until(
+        "each request counted twice, as reported",
+        lambda: metric(misbehaving.metrics_url, "nv_inference_count", model="uses_released") == 80,
+    )
+    assert "use of a released request" not in misbehaving.stderr_text()
 
 
 def test_factory_dropped_without_final_response(url: str) -> None:

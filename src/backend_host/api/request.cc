@@ -2,10 +2,12 @@
 #include <absl/strings/str_cat.h>
 
 #include "backend_host/api/handles.h"
+#include "backend_host/execution_scope.h"
 #include "c_objects/buffer_attributes.h"
 #include "c_objects/error.h"
 
 using nereid::CaughtError;
+using nereid::ExecutionScope;
 using nereid::InferInput;
 using nereid::InferRequest;
 using nereid::InputBuffer;
@@ -264,6 +266,10 @@ TRITONSERVER_Error* TRITONBACKEND_RequestOutputBufferProperties(
     TRITONBACKEND_Request* request, const char* name, size_t* byte_size,
     TRITONSERVER_MemoryType* memory_type, int64_t* memory_type_id) try {
   const InferRequest& r = *Unwrap(request);
+  if (r.stream()->final_sent()) {  // what the allocator needs may be gone
+    return ToCError(absl::InternalError(
+        absl::StrCat(r.LogPrefix(), "output '", name, "': the final response was sent already")));
+  }
   nereid::MemoryPlace place{static_cast<nereid::MemoryType>(*memory_type), *memory_type_id};
   const nereid::ResponseTarget& target = r.response_target();
   const absl::Status status =
@@ -299,13 +305,11 @@ TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request,
   const std::shared_ptr<nereid::LentBatch> lent = r->lent_batch();
   if (lent != nullptr && !lent->Claim(r->lent_slot())) {
     return ToCError(absl::InternalError(
-        "the request was taken back by the server because execution of its batch failed"));
+        ExecutionScope::IsExecuting(lent.get())
+            ? "the request was released before"
+            : "the request was taken back by the server because execution of its batch failed"));
   }
-  if (again && !r->is_filler()) {
-    r->Reschedule();
-  } else {
-    r->Release(release_flags);
-  }
+  ExecutionScope::Release(r, release_flags, lent.get());
   return nullptr;
 } catch (...) {
   return CaughtError();

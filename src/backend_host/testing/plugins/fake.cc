@@ -9,6 +9,7 @@
 //   execute_throws       Execute throws
 //   holds...             requests are kept until nereid_fake_let_go
 //   not_ready            ModelInstanceReady returns an error
+//   uses_released        Execute uses each request after it has released it, and notes what it got
 //   brief                says that it executes briefly; Execute notes whether it is on loan
 // Any other model answers every request with an empty final response.
 #include <condition_variable>
@@ -59,6 +60,21 @@ void Answer(TRITONBACKEND_Request* request) {
   TRITONBACKEND_ResponseNew(&response, request);
   TRITONBACKEND_ResponseSend(response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, nullptr);
   TRITONBACKEND_RequestRelease(request, TRITONSERVER_REQUEST_RELEASE_ALL);
+}
+
+// What a careless backend does with a request that it has released.
+void UseReleased(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* request) {
+  const char* id = nullptr;
+  TRITONBACKEND_RequestId(request, &id);
+  Note(std::string("id ") + id);
+  TRITONSERVER_Error* const reported =
+      TRITONBACKEND_ModelInstanceReportStatistics(instance, request, true, 1, 2, 3, 4);
+  Note(reported == nullptr ? "reported" : TRITONSERVER_ErrorMessage(reported));
+  TRITONSERVER_ErrorDelete(reported);
+  TRITONSERVER_Error* const released =
+      TRITONBACKEND_RequestRelease(request, TRITONSERVER_REQUEST_RELEASE_ALL);
+  Note(released == nullptr ? "released" : TRITONSERVER_ErrorMessage(released));
+  TRITONSERVER_ErrorDelete(released);
 }
 
 }  // namespace
@@ -168,7 +184,10 @@ TRITONBACKEND_ISPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(
     NEREID_ModelInstanceOnLoan(instance, &on_loan);
     Note(on_loan ? "execute on loan" : "execute");
   }
-  for (uint32_t i = 0; i < request_count; ++i) Answer(requests[i]);
+  for (uint32_t i = 0; i < request_count; ++i) {
+    Answer(requests[i]);
+    if (model == "uses_released") UseReleased(instance, requests[i]);
+  }
   return nullptr;
 }
 
