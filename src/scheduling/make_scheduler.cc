@@ -96,7 +96,7 @@ std::unique_ptr<Scheduler> MakeEnsembleScheduler(const CompiledModel& model,
                                                  ModelResolver* resolver,
                                                  const HeapOutputAllocator* allocator) {
   return UseCache(std::make_unique<EnsembleScheduler>(&model, std::move(graph), resolver, allocator,
-                                                      tools.clock, tools.timer),
+                                                      tools.clock),
                   model, "ensemble", fingerprint, tools);
 }
 

@@ -13,7 +13,7 @@
 #include "config/compiled_model.h"
 #include "memory/output_allocator.h"
 #include "scheduling/ensemble/model_resolver.h"
-#include "scheduling/ensemble/overdue_runs.h"
+#include "scheduling/ensemble/step_gate.h"
 #include "scheduling/ensemble/step_graph.h"
 
 namespace nereid {
@@ -22,13 +22,13 @@ struct EnsembleContext {
   // All but the graph outlive this. `allocator_in` also outlives the responses of the steps'
   // models.
   EnsembleContext(const CompiledModel* config_in, StepGraph graph_in, ModelResolver* resolver_in,
-                  const HeapOutputAllocator* allocator_in, Clock* clock_in, Timer* timer)
+                  const HeapOutputAllocator* allocator_in, Clock* clock_in)
       : config(config_in),
         graph(std::move(graph_in)),
         resolver(resolver_in),
         allocator(allocator_in),
         clock(clock_in),
-        overdue(timer, clock_in),
+        gate(graph, config_in->ensemble.max_inflight_requests),
         told_left_out(std::make_unique<std::atomic<bool>[]>(graph.outputs().size())) {}
 
   const CompiledModel* const config;
@@ -37,7 +37,7 @@ struct EnsembleContext {
   const HeapOutputAllocator* const allocator;  // of the tensors that steps write
   Clock* const clock;
 
-  OverdueRuns overdue;
+  StepGate gate;
   Mutex runs_mu;                      // guards the slots of the ensemble's requests
   std::atomic<size_t> peak_bytes{0};  // the most that tensors between steps took in one request
   // By output: whether it was logged that an answer was without this output.

@@ -56,6 +56,8 @@ struct EnsembleRun::Call {
 // What to do once the mutex was released. The destructor frees tensors and calls.
 struct EnsembleRun::Work {
   StepRuns start;
+  StepGate::Entries others;   // executions that may start because one of this run has ended
+  StepGate::Entries removed;  // this run's, which start no more
   absl::InlinedVector<Call*, 4> cancel;  // pinned
   absl::InlinedVector<TensorBytes, 2> freed;
   std::unique_ptr<Call> closed;
@@ -72,7 +74,7 @@ EnsembleRun::EnsembleRun(EnsembleContext* context, std::optional<StepPlan> own_p
       own_plan_(std::move(own_plan)),
       plan_(own_plan_.has_value() ? *own_plan_ : context->graph.full_plan()),
       models_(context->graph.steps().size()),
-      progress_(context->graph, plan_, context->config->ensemble.max_inflight_requests),
+      progress_(context->graph, plan_),
       pool_(plan_),
       answers_(context->graph.steps().size(), 0),
       lanes_(context->graph.steps().size()) {}
@@ -189,11 +191,8 @@ void EnsembleRun::PutInputs(Work* work) {
 void EnsembleRun::Put(uint32_t tensor, uint32_t iteration, TensorValue value, Work* work) {
   pool_.Put(tensor, iteration, std::move(value));
   absl::InlinedVector<uint32_t, 1> complete;
-  const bool parks = context_->config->ensemble.max_inflight_requests > 0;
-  progress_.Arrive(tensor, iteration, parks ? context_->clock->Now() : TimePoint(), &work->start,
-                   &complete);
+  progress_.Arrive(tensor, iteration, &work->start, &complete);
   QueueIterated(work);
-  if (progress_.parked() > 0 && !watched_.has_value()) WatchParked();
   for (const uint32_t ready : complete) {
     if (plan_.decoupled) {
       to_send_.push_back(CollectAnswer(context_->graph, plan_, ready, &pool_));
@@ -203,48 +202,6 @@ void EnsembleRun::Put(uint32_t tensor, uint32_t iteration, TensorValue value, Wo
       outputs_complete_ = true;
     }
   }
-}
-
-void EnsembleRun::WatchParked() {
-  if (progress_.parked() == 0) {
-    if (watched_.has_value()) context_->overdue.Remove(*watched_);
-    watched_.reset();
-    return;
-  }
-  const TimePoint until = progress_.parked_since() + OverdueRuns::kLongestWait;
-  if (watched_.has_value()) {
-    context_->overdue.Move(*watched_, until);
-  } else {
-    watched_ = context_->overdue.Add(this, until);
-  }
-}
-
-void EnsembleRun::StartOverdue() noexcept {
-  Work work;
-  LogAbout about;  // from here, because the request may end before the line is written
-  size_t overdue = 0;
-  {
-    MutexLock lock(&mu_);
-    if (!watched_.has_value()) return;  // the run has ended meanwhile
-    try {
-      progress_.StartParked(context_->clock->Now() - OverdueRuns::kLongestWait, &work.start);
-    } catch (const std::bad_alloc&) {
-      FailForMemory(&work);
-    }
-    overdue = work.start.size();
-    QueueIterated(&work);
-    WatchParked();
-    about = request_->About();
-  }
-  if (overdue > 0) {
-    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(OverdueRuns::kLongestWait);
-    LOG_ERROR_SELDOM << std::move(about) << "ensemble '" << context_->config->name
-                     << "': steps that have waited " << waited.count()
-                     << " s for others of their request (max_inflight_requests: "
-                     << context_->config->ensemble.max_inflight_requests
-                     << ") start beside them: " << overdue;
-  }
-  Do(std::move(work));
 }
 
 void EnsembleRun::StartStep(StepRun step) noexcept {
@@ -447,8 +404,11 @@ void EnsembleRun::EndCall(Call* call, Work* work) noexcept {
 
 void EnsembleRun::EndStep(const StepRun& step, Work* work) noexcept {
   if (step.admitted) --admitted_;
-  progress_.Finish(step.step, &work->start);
-  QueueIterated(work);
+  if (step.gated) {
+    PassGate(work);  // first, so that what waits for the outputs counts when the next one starts
+    context_->gate.Leave(step.step, &work->others);
+  }
+  progress_.Finish();
   Resume(work);
   Settle(work);
 }
@@ -548,6 +508,31 @@ void EnsembleRun::EndStarting(const StepRun& step, Work* work) noexcept {
   Resume(work);
 }
 
+void EnsembleRun::PassGate(Work* work) noexcept {
+  // In a run that has failed, steps end without being issued.
+  for (auto step = work->start.begin(); status_.ok() && step != work->start.end();) {
+    try {
+      if (step->gated || context_->gate.Enter(shared_from_this(), *step)) {
+        (step++)->gated = true;
+      } else {
+        step = work->start.erase(step);
+      }
+    } catch (const std::bad_alloc&) {
+      FailForMemory(work);
+    }
+  }
+}
+
+void EnsembleRun::LeaveGate(Work* work) noexcept {
+  context_->gate.Remove(this, &work->removed, &work->others);
+  for (const StepGate::Entry& removed : work->removed) {
+    progress_.Finish();
+    if (!removed.step.admitted) continue;
+    --admitted_;
+    lanes_[removed.step.step].starting = false;
+  }
+}
+
 void EnsembleRun::ShareCredit(bool credit, Work* work) {
   const bool full = pool_.bytes() > credit_->most_bytes();
   const bool lose = !credit || waiting_ >= kMostWaiting || (full && waiting_ > 0);
@@ -632,11 +617,10 @@ void EnsembleRun::Fail(const absl::Status& error, int step, FailureReason reason
   status_ = SureEnsembleError(error, step);
   reason_ = reason;
   progress_.Abandon();
-  for (uint32_t lane = 0; lane < lanes_.size(); ++lane) {
-    for (size_t n = lanes_[lane].waiting.size(); n > 0; --n) {
-      progress_.Finish(lane, &work->start);  // starts nothing, since nothing is parked
-    }
-    lanes_[lane].waiting.clear();
+  if (context_->gate.limits()) LeaveGate(work);
+  for (Lane& lane : lanes_) {
+    for (size_t n = lane.waiting.size(); n > 0; --n) progress_.Finish();
+    lane.waiting.clear();
   }
   waiting_ = 0;
   for (Call* const call : calls_) {
@@ -696,7 +680,12 @@ void EnsembleRun::Do(Work work) noexcept {
     await.members = std::move(work.members);
     AwaitCredit(std::move(await));
   }
+  if (!work.start.empty() && context_->gate.limits()) {
+    MutexLock lock(&mu_);
+    PassGate(&work);
+  }
   if (!work.start.empty()) StepQueue::Start(self, work.start);
+  for (const StepGate::Entry& other : work.others) StepQueue::Start(other.run, {other.step});
   for (Call* const call : work.cancel) {
     try {
       if (absl::Status s = call->request.Cancel(); !s.ok()) {
@@ -782,7 +771,6 @@ void EnsembleRun::End() {
     peak = pool_.peak_bytes();
     pool_.Clear();
     progress_.Abandon();
-    WatchParked();
   }
   if (succeeded) RecordEnsembleSuccess(*context_, *request_, times_);
   size_t seen = context_->peak_bytes.load(std::memory_order_relaxed);

@@ -58,8 +58,6 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   void OnCredit() noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // The request was cancelled: no step starts any more, and running steps are cancelled, too.
   void Cancel() ABSL_LOCKS_EXCLUDED(mu_);
-  // Starts the executions that have been parked for the longest allowed time. For OverdueRuns.
-  void StartOverdue() noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   struct Call;
@@ -91,8 +89,6 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Put(uint32_t tensor, uint32_t iteration, TensorValue value, Work* work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Lets OverdueRuns watch this run as long as an execution is parked.
-  void WatchParked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // `call` has given its final answer.
   void EndCall(Call* call, Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // `call` does not need its inputs any more.
@@ -103,7 +99,7 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   void CloseIfDone(Call* call, Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Unpin(Call* call) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // ---- Credit.
+  // ---- Credit, and the ensemble's limit.
   // Whether `step` is executed once for each response of a decoupled step.
   bool IsIterated(const StepRun& step) const;
   // Moves the iterated steps of work->start to those that wait, and starts what may start.
@@ -127,6 +123,10 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
   void EndStarting(const StepRun& step, Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // An execution has ended, or was not begun.
   void EndStep(const StepRun& step, Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Leaves in work->start what may start at once. The gate has the rest.
+  void PassGate(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Takes what waits for this run out of the gate.
+  void LeaveGate(Work* work) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Asks to be told when there is credit again.
   void AwaitCredit(Work work) noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -165,7 +165,6 @@ class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_t
 
   Mutex mu_;
   RunProgress progress_ ABSL_GUARDED_BY(mu_);
-  std::optional<OverdueRuns::Place> watched_ ABSL_GUARDED_BY(mu_);  // none: nothing is parked
   TensorPool pool_ ABSL_GUARDED_BY(mu_);
   absl::InlinedVector<Call*, 4> calls_ ABSL_GUARDED_BY(mu_);  // each owns itself
   // By step: the number of answers so far, for decoupled steps.

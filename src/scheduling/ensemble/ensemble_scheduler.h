@@ -15,21 +15,17 @@ namespace nereid {
 class EnsembleScheduler final : public Scheduler {
  public:
   // All but `graph` outlive this. `allocator`, that of the tensors between the steps, also outlives
-  // the responses of the steps' models. `timer` is used until Shutdown, to end long waits of parked
-  // executions; null: their waits have no limit.
+  // the responses of the steps' models.
   EnsembleScheduler(const CompiledModel* config, StepGraph graph, ModelResolver* resolver,
-                    const HeapOutputAllocator* allocator, Clock* clock, Timer* timer = nullptr)
-      : context_(config, std::move(graph), resolver, allocator, clock, timer) {}
+                    const HeapOutputAllocator* allocator, Clock* clock)
+      : context_(config, std::move(graph), resolver, allocator, clock) {}
 
   // Besides UNAVAILABLE, errors of the look-up of a step's model.
   absl::Status Enqueue(RequestPtr* request) override;
   void CloseAdmission() override { closed_.store(true, std::memory_order_release); }
   void OnCancel(InferRequest* request) override ABSL_LOCKS_EXCLUDED(context_.runs_mu);
   // Requests under way end when the steps' models answer.
-  void Shutdown() override {
-    CloseAdmission();
-    context_.overdue.Stop();
-  }
+  void Shutdown() override { CloseAdmission(); }
 
   void DescribeMetrics(MetricSink* sink) const override;
 

@@ -101,22 +101,22 @@ using ::testing::Pair;
 TEST(RunProgressTest, StepsStartWhenAllIsThere) {
   const StepGraph graph = *StepGraph::Make(Diamond(), std::vector<bool>(5));
   const StepPlan plan = graph.PlanFor({0});
-  RunProgress progress(graph, plan, 0);
+  RunProgress progress(graph, plan);
   StepRuns start;
   Complete complete;
-  progress.Arrive(0, 0, TimePoint(), &start, &complete);  // a
+  progress.Arrive(0, 0, &start, &complete);  // a
   EXPECT_THAT(Pairs(start), ElementsAre(Pair(0, 0)));
   start.clear();
-  progress.Arrive(1, 0, TimePoint(), &start, &complete);  // b; y is not wanted
+  progress.Arrive(1, 0, &start, &complete);  // b; y is not wanted
   EXPECT_THAT(Pairs(start), ElementsAre(Pair(1, 0), Pair(2, 0)));
   start.clear();
-  progress.Arrive(3, 0, TimePoint(), &start, &complete);  // d
+  progress.Arrive(3, 0, &start, &complete);  // d
   EXPECT_THAT(start, IsEmpty());
-  progress.Arrive(2, 0, TimePoint(), &start, &complete);  // c
+  progress.Arrive(2, 0, &start, &complete);  // c
   EXPECT_THAT(Pairs(start), ElementsAre(Pair(3, 0)));
   EXPECT_EQ(progress.under_way(), 4u);
   EXPECT_TRUE(progress.Lacks(plan, 0));
-  progress.Arrive(4, 0, TimePoint(), &start, &complete);  // z
+  progress.Arrive(4, 0, &start, &complete);  // z
   EXPECT_THAT(complete, ElementsAre(0));
   EXPECT_FALSE(progress.Lacks(plan, 0));
 }
@@ -125,11 +125,11 @@ TEST(RunProgressTest, IterationsGatherByTheirNumber) {
   // The first step is decoupled, with the outputs b and c. The second reads a, b and c.
   const StepGraph graph = *StepGraph::Make(
       Ensemble({"a", "i"}, {"z"}, {{{"i"}, {"b", "c"}}, {{"a", "b", "c"}, {"z"}}}), {true, false});
-  RunProgress progress(graph, graph.full_plan(), 0);
+  RunProgress progress(graph, graph.full_plan());
   StepRuns start;
   Complete complete;
   const auto arrive = [&](uint32_t tensor, uint32_t iteration) {
-    progress.Arrive(tensor, iteration, TimePoint(), &start, &complete);
+    progress.Arrive(tensor, iteration, &start, &complete);
   };
   const uint32_t a = 0, i = 1, b = 2, c = 3, z = 4;
   arrive(i, 0);
@@ -151,54 +151,22 @@ TEST(RunProgressTest, IterationsGatherByTheirNumber) {
   EXPECT_THAT(complete, ElementsAre(2, 0));
 }
 
-TEST(RunProgressTest, NoMoreThanAllowedAtATime) {
+TEST(RunProgressTest, NothingStartsOnceItIsAbandoned) {
   const StepGraph graph =
       *StepGraph::Make(Ensemble({"a"}, {"z"}, {{{"a"}, {"b"}}, {{"b"}, {"z"}}}), {true, false});
-  RunProgress progress(graph, graph.full_plan(), 2);
+  RunProgress progress(graph, graph.full_plan());
   StepRuns start;
   Complete complete;
-  progress.Arrive(0, 0, TimePoint(), &start, &complete);
-  start.clear();
-  for (uint32_t i = 0; i < 4; ++i) progress.Arrive(1, i, TimePoint(), &start, &complete);
-  EXPECT_THAT(Pairs(start), ElementsAre(Pair(1, 0), Pair(1, 1)));
-  EXPECT_EQ(progress.parked(), 2u);
-  EXPECT_EQ(progress.under_way(), 5u);
-  start.clear();
-  progress.Finish(1, &start);
-  EXPECT_THAT(Pairs(start), ElementsAre(Pair(1, 2)));
+  progress.Arrive(0, 0, &start, &complete);
+  for (uint32_t i = 0; i < 2; ++i) progress.Arrive(1, i, &start, &complete);
+  EXPECT_THAT(Pairs(start), ElementsAre(Pair(0, 0), Pair(1, 0), Pair(1, 1)));
+  EXPECT_EQ(progress.under_way(), 3u);
+  progress.Finish();
   progress.Abandon();
-  EXPECT_EQ(progress.parked(), 0u);
-  EXPECT_EQ(progress.under_way(), 3u);  // the decoupled execution and two executions after it
   start.clear();
-  progress.Arrive(1, 4, TimePoint(), &start, &complete);
-  progress.Finish(1, &start);
+  progress.Arrive(1, 2, &start, &complete);
   EXPECT_THAT(start, IsEmpty());
   EXPECT_EQ(progress.under_way(), 2u);
-}
-
-TEST(RunProgressTest, WhatHasWaitedLongEnoughStartsBesideTheOthers) {
-  const StepGraph graph =
-      *StepGraph::Make(Ensemble({"a"}, {"z"}, {{{"a"}, {"b"}}, {{"b"}, {"z"}}}), {true, false});
-  RunProgress progress(graph, graph.full_plan(), 1);
-  StepRuns start;
-  Complete complete;
-  progress.Arrive(0, 0, TimePoint(), &start, &complete);
-  for (uint32_t i = 0; i < 4; ++i) {
-    progress.Arrive(1, i, FromNanos(10 * i), &start, &complete);
-  }
-  EXPECT_EQ(progress.parked_since(), FromNanos(10));
-  start.clear();
-  progress.StartParked(FromNanos(20), &start);
-  EXPECT_THAT(Pairs(start), ElementsAre(Pair(1, 1), Pair(1, 2)));
-  EXPECT_EQ(progress.parked(), 1u);
-  EXPECT_EQ(progress.parked_since(), FromNanos(30));
-  EXPECT_EQ(progress.under_way(), 5u);
-  start.clear();
-  progress.Finish(1, &start);
-  progress.Finish(1, &start);
-  EXPECT_THAT(start, IsEmpty()) << "one is under way still";
-  progress.Finish(1, &start);
-  EXPECT_THAT(Pairs(start), ElementsAre(Pair(1, 3)));
 }
 
 }  // namespace

@@ -238,7 +238,7 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
     config.decoupled = graph->full_plan().decoupled;
     ensemble_ = std::make_shared<FakeModel>(std::move(config));
     scheduler_ = std::make_unique<EnsembleScheduler>(&ensemble_->config(), *std::move(graph), this,
-                                                     &allocator_, clock_, timer_);
+                                                     &allocator_, clock_);
     ensemble_->on_enqueue = [this](RequestPtr* request) { return scheduler_->Enqueue(request); };
     ensemble_->on_cancel = [this](InferRequest* request) { scheduler_->OnCancel(request); };
   }
@@ -312,7 +312,6 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
   }
 
   Clock* clock_ = Clock::Real();
-  Timer* timer_ = nullptr;
   const HeapOutputAllocator allocator_{nullptr};
   ModelBuilder builder_;
   EnsembleSpec spec_;
