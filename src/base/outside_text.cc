@@ -2,6 +2,9 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <cstdint>
+#include <cstring>
+
 namespace nereid {
 namespace {
 
@@ -58,7 +61,14 @@ size_t Utf8SequenceLength(absl::string_view text) {
 bool IsValidUtf8(absl::string_view text) {
   size_t i = 0;
   while (i < text.size()) {
-    if (static_cast<unsigned char>(text[i]) < 0x80) {  // mostly
+    uint64_t word;  // eight bytes of ASCII at a time, since most texts have nothing else
+    while (text.size() - i >= sizeof(word)) {
+      std::memcpy(&word, text.data() + i, sizeof(word));
+      if ((word & 0x8080808080808080u) != 0) break;
+      i += sizeof(word);
+    }
+    if (i == text.size()) return true;
+    if (static_cast<unsigned char>(text[i]) < 0x80) {
       ++i;
       continue;
     }

@@ -71,11 +71,14 @@ void AppendBytes(char tag, absl::string_view bytes, std::string* out) {
   out->append(bytes.data(), bytes.size());
 }
 
-// A field that is left out when it is empty, as the protocol's default. Clients refuse an answer
-// with text that is not UTF-8; models and backends may make such text.
+// A field that is left out when it is empty, as the protocol's default.
+void AppendUtf8(char tag, absl::string_view utf8, std::string* out) {
+  if (!utf8.empty()) AppendBytes(tag, utf8, out);
+}
+// The same for text that models and backends make: clients refuse an answer if it is not UTF-8.
 void AppendText(char tag, absl::string_view text, std::string* out) {
   std::string utf8;
-  if (!text.empty()) AppendBytes(tag, ToUtf8(text, &utf8), out);
+  AppendUtf8(tag, ToUtf8(text, &utf8), out);
 }
 size_t TextSize(absl::string_view text) { return text.empty() ? 0 : BytesSize(text); }
 
@@ -88,8 +91,8 @@ void AppendOutput(absl::string_view name, DataType type, absl::Span<const int64_
   for (const int64_t dim : shape) dims += VarintSize(static_cast<uint64_t>(dim));
   AppendTag(kOutput,
             TextSize(name) + TextSize(type_name) + (shape.empty() ? 0 : TagSize(dims) + dims), out);
-  AppendText(kName, name, out);
-  AppendText(kDataType, type_name, out);
+  AppendUtf8(kName, name, out);
+  AppendUtf8(kDataType, type_name, out);
   if (shape.empty()) return;
   AppendTag(kShape, dims, out);
   for (const int64_t dim : shape) AppendVarint(static_cast<uint64_t>(dim), out);
@@ -143,7 +146,7 @@ absl::Status ProtoWriter::Fill(const InferResponse& response, const OutputFormat
   classified_.reserve(response.outputs().size());
   model_ = &response.model_name();
   AppendText(kModelName, response.model_name(), &message_);
-  AppendText(kModelVersion, absl::AlphaNum(response.model_version()).Piece(), &message_);
+  AppendUtf8(kModelVersion, absl::AlphaNum(response.model_version()).Piece(), &message_);
   AppendText(kId, response.id(), &message_);
   for (const Parameter& parameter : response.parameters()) {
     AppendParameter(parameter.name, parameter.value, &message_);

@@ -74,16 +74,19 @@ absl::Span<const absl::string_view> SingleFields() {
   return kNames;
 }
 
+bool IsSingleField(absl::string_view name) {
+  const absl::Span<const absl::string_view> fields = SingleFields();
+  return std::any_of(fields.begin(), fields.end(), [name](absl::string_view field) {
+    return field.back() == '-' ? absl::StartsWith(name, field) : name == field;
+  });
+}
+
 absl::Status CheckRepeated(absl::string_view name, absl::string_view first,
                            absl::string_view value) {
   if (first == value) return absl::OkStatus();
-  for (const absl::string_view single : SingleFields()) {
-    if (single.back() == '-' ? !absl::StartsWith(name, single) : name != single) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("the metadata '", name, "' may stand in a call once, but it is given as ",
-                     Quoted(first), " and as ", Quoted(value)));
-  }
-  return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the metadata '", name,
+                                                 "' may stand in a call once, but it is given as ",
+                                                 Quoted(first), " and as ", Quoted(value)));
 }
 
 std::string EncodeStatusMessage(absl::string_view text) {

@@ -30,9 +30,10 @@ bool IsGrpcContentType(absl::string_view content_type);
 // Names of the fields that may stand in the head of a call with one value: of two, a proxy in front
 // might take the other one. A name that ends in '-' stands for all that begin so.
 absl::Span<const absl::string_view> SingleFields();
+bool IsSingleField(absl::string_view name);
 
-// INVALID_ARGUMENT if the field `name` with the value `value` is one of them, and stands in the
-// same head with the value `first` before.
+// INVALID_ARGUMENT if the field `name` with the value `value` stands in the same head with another
+// value, `first`, before. REQUIRES: IsSingleField(name).
 absl::Status CheckRepeated(absl::string_view name, absl::string_view first,
                            absl::string_view value);
 

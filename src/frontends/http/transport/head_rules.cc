@@ -1,7 +1,6 @@
 #include "frontends/http/transport/head_rules.h"
 
 #include <absl/algorithm/container.h>
-#include <absl/strings/ascii.h>
 #include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
@@ -31,11 +30,17 @@ std::string Quoted(absl::string_view value) {
   return absl::StrCat("'", absl::CHexEscape(value.substr(0, kMostQuotedBytes)), "'");
 }
 
-// Whether a host has a form that no URL gives it, and that two programs may read differently.
+// By character: whether no URL has it in a host, so that two programs may read the host
+// differently.
+constexpr std::array<bool, 256> kOddInHost = [] {
+  std::array<bool, 256> odd{};
+  for (size_t c = 0; c < odd.size(); ++c) odd[c] = c <= ' ' || c > '~';
+  for (const char c : {'/', '\\', '?', '#', '@', ','}) odd[static_cast<unsigned char>(c)] = true;
+  return odd;
+}();
+
 bool IsOddHost(absl::string_view host) {
-  return absl::c_any_of(host, [](char c) {
-    return !absl::ascii_isgraph(static_cast<unsigned char>(c)) || absl::StrContains("/\\?#@,", c);
-  });
+  return absl::c_any_of(host, [](char c) { return kOddInHost[static_cast<unsigned char>(c)]; });
 }
 
 // `host`: the Host header; null if there is none. `asked`: the host that counts.
@@ -45,12 +50,14 @@ std::optional<Refusal> CheckHost(const HttpHeader* host, absl::string_view asked
     return Refusal{400, "a request of HTTP/1.1 needs the header 'Host'"};
   }
   const absl::string_view header = host == nullptr ? absl::string_view() : host->value;
-  for (const absl::string_view one : {header, asked}) {
-    if (!IsOddHost(one)) continue;
-    return Refusal{400, absl::StrCat("the host ", Quoted(one), " is not of the form name:port")};
+  const bool same = header == asked;  // mostly, and then to be looked at once
+  const bool odd_header = IsOddHost(header);
+  if (odd_header || (!same && IsOddHost(asked))) {
+    return Refusal{400, absl::StrCat("the host ", Quoted(odd_header ? header : asked),
+                                     " is not of the form name:port")};
   }
-  const bool differs = host != nullptr && !absl::EqualsIgnoreCase(header, asked);
-  if (version != HttpVersion::k2 || !differs) return std::nullopt;
+  const bool may_differ = version != HttpVersion::k2 || host == nullptr;
+  if (may_differ || same || absl::EqualsIgnoreCase(header, asked)) return std::nullopt;
   return Refusal{400, absl::StrCat("a request names one host, but ':authority' is ", Quoted(asked),
                                    " and 'host' is ", Quoted(header))};
 }
@@ -64,6 +71,7 @@ std::optional<Refusal> CheckHead(const HttpRequest& request, HttpVersion version
   for (const HttpHeader& header : request.headers()) {
     for (size_t i = 0; i < kSingleFields.size(); ++i) {
       const SingleField& field = kSingleFields[i];
+      if (header.name.size() != field.name.size()) continue;  // mostly
       if (!absl::EqualsIgnoreCase(header.name, field.name)) continue;
       const HttpHeader* const before = first[i];
       first[i] = &header;

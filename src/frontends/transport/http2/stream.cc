@@ -18,12 +18,6 @@ absl::string_view Stream::FindHeader(absl::string_view name) const {
   return {};
 }
 
-Header Stream::header(size_t i) const {
-  const Range& range = headers_[i];
-  const absl::string_view bytes = header_bytes_.view();
-  return {bytes.substr(range.name, range.name_size), bytes.substr(range.value, range.value_size)};
-}
-
 void Stream::Reuse(Session* session, int32_t id) {
   session_ = session;
   id_ = id;

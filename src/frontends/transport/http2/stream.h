@@ -74,7 +74,11 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   // there is none.
   absl::string_view FindHeader(absl::string_view name) const;
   size_t header_count() const { return headers_.size(); }
-  Header header(size_t i) const;
+  Header header(size_t i) const {
+    const Range& range = headers_[i];
+    const absl::string_view bytes = header_bytes_.view();
+    return {bytes.substr(range.name, range.name_size), bytes.substr(range.value, range.value_size)};
+  }
   // All names and values, into which those of FindHeader and header() point.
   absl::string_view head() const { return header_bytes_.view(); }
   // Frees the head, for a user that has a copy of it: from now on it has no headers.
