@@ -3,6 +3,7 @@
 #include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -186,6 +187,30 @@ void ResponseStream::RecordFirstResponse(TimePoint now) {
   model()->statistics().RecordFirstResponse(end > start ? end - start : 0);
 }
 
+void ResponseStream::Record(const ExecutionReport& report) {
+  ModelStatistics& statistics = model()->statistics();
+  if (!model()->config().decoupled) return statistics.Record(report);
+  auto kept = std::make_unique<ExecutionReport>(report);
+  {
+    MutexLock lock(&mu_);
+    // Whoever sends the final response takes the mutex after it has marked it as sent.
+    if (!final_sent()) std::swap(kept, report_);
+  }
+  // A second report before the end, which no good backend makes, ends the time of the first.
+  if (kept != nullptr) statistics.Record(*kept);
+}
+
+void ResponseStream::RecordReport(TimePoint now) {
+  std::unique_ptr<ExecutionReport> report;
+  {
+    MutexLock lock(&mu_);
+    report = std::move(report_);
+  }
+  if (report == nullptr) return;
+  report->times.request_end = std::max(report->times.request_end, ToNanos(now));
+  model()->statistics().Record(*report);
+}
+
 void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t flags) {
   LookAt(response.get(), flags);
   const bool has_response = response != nullptr;
@@ -202,6 +227,7 @@ void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t f
   if (has_response && first_response_from_.load(std::memory_order_relaxed) != 0) {
     RecordFirstResponse(start);
   }
+  if (is_final && model()->config().decoupled) RecordReport(start);
   const Duration before = time_in_receivers;
   if (relay_ != nullptr) {
     relay_->Relay(std::move(response), flags, target_);

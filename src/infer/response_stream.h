@@ -24,6 +24,7 @@
 #include "infer/response_credit.h"
 #include "memory/output_allocator.h"
 #include "observe/record/flight_record.h"
+#include "observe/stats/model_statistics.h"
 #include "observe/trace/inference_trace.h"
 
 namespace nereid {
@@ -106,6 +107,11 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   // The request was refused at `now_ns`, and Abandon follows.
   void NoteRefusal(uint64_t now_ns);
 
+  // Records an execution of the request in its model's statistics: now or, if the model is
+  // decoupled, when the final response is sent, because the request lasts until then. May throw
+  // std::bad_alloc.
+  void Record(const ExecutionReport& report) ABSL_LOCKS_EXCLUDED(mu_);
+
   // A response to be filled and sent. Tells the allocator that a new response starts.
   std::unique_ptr<InferResponse> NewResponse();
 
@@ -179,6 +185,8 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   void SetOutcome(FlightOutcome outcome);
   // Puts the record into the recorder of the model.
   void WriteRecord();
+  // The final response is sent at `now`: records what was reported before.
+  void RecordReport(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   // One delivery of a response that was not final has ended.
   void EndDelivery() ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -202,6 +210,8 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   std::atomic<FlightOutcome> outcome_{FlightOutcome::kOk};
   Mutex mu_;
   std::optional<HeldResponse> held_final_ ABSL_GUARDED_BY(mu_);  // waits for those deliveries
+  // Of a decoupled model's request without a final response; null: none yet.
+  std::unique_ptr<ExecutionReport> report_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace nereid

@@ -99,6 +99,34 @@ TEST(FirstResponseTest, TheFirstOneOfARequestIsCounted) {
   EXPECT_EQ(counted(), 1u);
 }
 
+TEST(ExecutionReportTest, ADecoupledRequestLastsUntilItsFinalResponse) {
+  FakeClock clock;
+  const auto successes = [](const ServingModel& model) {
+    return model.statistics().Snapshot().success;
+  };
+  for (const bool decoupled : {false, true}) {
+    CompiledModel config = ModelBuilder("m").Output("out", DataType::kInt8, {1}).Build();
+    config.decoupled = decoupled;
+    const auto model = std::make_shared<FakeModel>(std::move(config), &clock);
+    TestRequest request(model);
+    const RequestPtr owned = request.Issue();
+    const std::shared_ptr<ResponseStream> stream = owned->stream();
+    ExecutionReport report{ModelStatistics::kModelShard, /*success=*/true, 1, {}};
+    report.times.request_start = owned->request_start_ns();
+    clock.Advance(std::chrono::seconds(1));
+    report.times.request_end = ToNanos(clock.Now());
+    stream->Record(report);
+    EXPECT_EQ(successes(*model).count, decoupled ? 0u : 1u);
+    clock.Advance(std::chrono::seconds(3));
+    ASSERT_TRUE(stream->Send(stream->NewResponse(), kResponseCompleteFinal).ok());
+    EXPECT_EQ(successes(*model).count, 1u);
+    EXPECT_EQ(successes(*model).ns, (decoupled ? 4u : 1u) * uint64_t{1'000'000'000});
+    // The backend answered first and reported afterwards.
+    stream->Record(report);
+    EXPECT_EQ(successes(*model).count, 2u);
+  }
+}
+
 TEST_F(ResponseStreamTest, AResponseNamesModelVersionAndRequest) {
   std::shared_ptr<ResponseStream> stream = Detached();
   ASSERT_TRUE(stream->Send(stream->NewResponse(), kResponseCompleteFinal).ok());

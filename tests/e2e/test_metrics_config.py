@@ -172,6 +172,29 @@ def test_first_responses_of_decoupled_models(
     assert 100 <= first_ms <= whole_ms - 200
 
 
+def test_a_decoupled_request_lasts_until_its_final_response(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_repeat(model_repository, extra="model_transaction_policy { decoupled: true }\n")
+    server = server_factory(model_repository)
+    started = time.monotonic()
+    # The backend reports its execution at once, and answers from another thread.
+    stream_all(server.grpc_url, repeat_request([1, 2, 3], delays=[100, 100, 100]))
+    whole_us = (time.monotonic() - started) * 1e6
+    sums = {
+        "nv_inference_request_duration_us": 1.0,
+        "nereid_request_duration_seconds_sum": 1e6,
+    }
+    for name, us in sums.items():
+        assert 300_000 <= metric(server.metrics_url, name, model="repeat") * us <= whole_us, name
+    assert metric(server.metrics_url, "nv_inference_request_success", model="repeat") == 1
+    assert metric(server.metrics_url, "nv_inference_count", model="repeat") == 1
+    answer = raw_http.get(server.http_url, "/v2/models/repeat/stats").json()
+    success = answer["model_stats"][0]["inference_stats"]["success"]
+    assert success["count"] == 1
+    assert 300_000_000 <= success["ns"] <= whole_us * 1000
+
+
 def test_tags_and_namespace_are_labels(
     server_factory: ServerFactory, tmp_path: Path
 ) -> None:

@@ -13,7 +13,6 @@
 using nereid::BackendInstance;
 using nereid::CaughtError;
 using nereid::ExecutionRecords;
-using nereid::FailureReason;
 using nereid::InferRequest;
 using nereid::ModelStatistics;
 using nereid::ResponseOutcome;
@@ -100,23 +99,19 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
   NoteExecution(r.stream()->flight(), compute_start_ns, compute_end_ns);
   ExecutionRecords::OnReport(&handle->model()->serving_model()->recorder(), r.stream()->flight(),
                              exec_start_ns, exec_end_ns);
-  ModelStatistics& statistics = StatisticsOf(handle);
-  const uint64_t now = nereid::ToNanos(handle->model()->serving_model()->clock()->Now());
-  if (!success) {
-    statistics.RecordFailure(handle->statistics_shard(), FailureReason::kBackend,
-                             now - r.request_start_ns());
-    return nullptr;
-  }
-  nereid::SuccessTimes times;
-  times.request_start = r.request_start_ns();
-  times.queue_start = r.queue_start_ns();
-  times.exec_start = exec_start_ns;
-  times.compute_start = compute_start_ns;
-  times.compute_end = compute_end_ns;
-  times.exec_end = exec_end_ns;
-  times.request_end = now;
-  statistics.RecordSuccess(handle->statistics_shard(), r.batch_size(), times);
-  if (r.compute_times() != nullptr) r.compute_times()->Add(times);
+  nereid::ExecutionReport report;
+  report.shard = handle->statistics_shard();
+  report.success = success;
+  report.batch_size = r.batch_size();
+  report.times.request_start = r.request_start_ns();
+  report.times.queue_start = r.queue_start_ns();
+  report.times.exec_start = exec_start_ns;
+  report.times.compute_start = compute_start_ns;
+  report.times.compute_end = compute_end_ns;
+  report.times.exec_end = exec_end_ns;
+  report.times.request_end = nereid::ToNanos(handle->model()->serving_model()->clock()->Now());
+  if (success && r.compute_times() != nullptr) r.compute_times()->Add(report.times);
+  r.stream()->Record(report);
   return nullptr;
 } catch (...) {
   return CaughtError();

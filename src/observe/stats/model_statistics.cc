@@ -95,6 +95,15 @@ void ModelStatistics::RecordSuccess(int shard, uint64_t batch_size, const Succes
   latencies_.OnExecuted(static_cast<size_t>(shard), times.request_end, took);
 }
 
+void ModelStatistics::Record(const ExecutionReport& report) {
+  if (report.success) {
+    RecordSuccess(report.shard, report.batch_size, report.times);
+  } else {
+    RecordFailure(report.shard, FailureReason::kBackend,
+                  Between(report.times.request_start, report.times.request_end));
+  }
+}
+
 void ModelStatistics::RecordCacheHit(const CacheHitTimes& times) {
   Shard& s = *shards_[kModelShard];
   const uint64_t request = Between(times.request_start, times.request_end);

@@ -63,6 +63,14 @@ struct SuccessTimes {
   uint64_t request_end;  // when the success is reported
 };
 
+// How one request was executed, as its backend reports it.
+struct ExecutionReport {
+  int shard;  // of the instance
+  bool success;
+  uint64_t batch_size;  // of the request; 0 counts as 1
+  SuccessTimes times;   // of a failure, only the start and the end of the request count
+};
+
 // Timestamps of one request that was answered from the response cache, steady-clock nanoseconds.
 struct CacheHitTimes {
   uint64_t request_start, queue_start, lookup_start, lookup_end;
@@ -82,6 +90,8 @@ class NEREID_API ModelStatistics {
 
   // One request answered by a backend. `batch_size`: batch size of the request; 0 counts as 1.
   void RecordSuccess(int shard, uint64_t batch_size, const SuccessTimes& times);
+  // A success or a failure (FailureReason::kBackend).
+  void Record(const ExecutionReport& report);
   // One request answered from the response cache: a success, and no execution.
   void RecordCacheHit(const CacheHitTimes& times);
   // One response stored in the cache. `duration_ns`: the look-up that missed plus the insertion. It
