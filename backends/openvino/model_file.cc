@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "backends/sdk/model_file.h"
+
 namespace nereid_backend {
 namespace {
 
@@ -32,25 +34,11 @@ Result<std::string> Resolve(const std::filesystem::path& path, const std::string
 }  // namespace
 
 Result<std::string> FindModelFile(const ModelConfig& config) {
-  const std::filesystem::path folder =
-      std::filesystem::path(config.directory) / std::to_string(config.version);
-  std::error_code ignored;
-  if (!config.default_model_filename.empty()) {
-    const std::filesystem::path path = folder / config.default_model_filename;
-    if (std::filesystem::exists(path, ignored)) return Resolve(path, config.name);
-    return Error(TRITONSERVER_ERROR_UNAVAILABLE,
-                 StrCat("unable to find '", path.string(), "' for model '", config.name, "'"));
-  }
-  for (const char* name : kDefaultNames) {
-    if (std::filesystem::exists(folder / name, ignored)) {
-      return Resolve(folder / name, config.name);
-    }
-  }
-  return Error(
-      TRITONSERVER_ERROR_UNAVAILABLE,
-      StrCat("unable to find '", (folder / kDefaultNames[0]).string(), "' for model '", config.name,
-             "', nor a file of another kind that OpenVINO reads; set "
-             "default_model_filename where it has another name"));
+  NB_ASSIGN_OR_RETURN(const std::filesystem::path path,
+                      FindModelFile(config, kDefaultNames,
+                                    ", nor a file of another kind that OpenVINO reads; set "
+                                    "default_model_filename where it has another name"));
+  return Resolve(path, config.name);
 }
 
 }  // namespace nereid_backend

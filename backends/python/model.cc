@@ -67,7 +67,8 @@ Error PythonModel::FindFile() {
   }
   std::error_code ignored;
   if (fs::is_regular_file(model_file_, ignored)) return Error();
-  return Error::NotFound(StrCat("Python model file not found in '", model_file_, "'"));
+  return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+               StrCat("Python model file not found in '", model_file_, "'"));
 }
 
 Error PythonModel::CheckParameters() const {

@@ -10,6 +10,7 @@
 #include "backends/sdk/graph/check.h"
 #include "backends/sdk/loan.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/model_file.h"
 
 namespace nereid_backend {
 namespace {
@@ -66,15 +67,9 @@ TorchModel::~TorchModel() {
 }
 
 Result<std::string> TorchModel::FindFile() const {
-  std::string name = config_.default_model_filename;
-  if (name.empty()) name = is_package() ? "model.pt2" : "model.pt";
-  const std::filesystem::path path =
-      std::filesystem::path(config_.directory) / std::to_string(config_.version) / name;
+  const char* const names[] = {is_package() ? "model.pt2" : "model.pt"};
+  NB_ASSIGN_OR_RETURN(const std::filesystem::path path, FindModelFile(config_, names));
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
-    return Error(TRITONSERVER_ERROR_UNAVAILABLE,
-                 StrCat("unable to find '", path.string(), "' for model '", config_.name, "'"));
-  }
   if (std::filesystem::is_directory(path, ignored) && !is_package()) {
     return Error::InvalidArg(StrCat("failed to load model '", config_.name, "': '", path.string(),
                                     "' is a folder, and has to be a TorchScript file"));

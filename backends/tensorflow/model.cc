@@ -9,6 +9,7 @@
 #include "backends/sdk/graph/check.h"
 #include "backends/sdk/loan.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/model_file.h"
 #include "backends/tensorflow/signature.h"
 
 namespace nereid_backend {
@@ -19,6 +20,8 @@ using nereid_tensorflow::ModelFormat;
 
 constexpr const char* kSavedModel = "model.savedmodel";
 constexpr const char* kGraphDef = "model.graphdef";
+constexpr const char* kSavedModelPlatform = "tensorflow_savedmodel";
+constexpr const char* kGraphDefPlatform = "tensorflow_graphdef";
 
 // Outputs that the worker has to find among the nodes of a GraphDef.
 std::vector<std::string> NamedOutputs(const ModelConfig& config) {
@@ -57,28 +60,21 @@ Result<std::unique_ptr<TensorflowModel>> TensorflowModel::Create(TRITONBACKEND_M
 }
 
 Error TensorflowModel::FindFiles() {
-  const fs::path folder = fs::path(config_.directory) / std::to_string(config_.version);
   const std::string platform = config_.json["platform"].AsString();
-  std::string name = config_.default_model_filename;
-  std::error_code ignored;
-  if (platform == "tensorflow_savedmodel") {
-    format_ = ModelFormat::kSavedModel;
-  } else if (platform == "tensorflow_graphdef") {
-    format_ = ModelFormat::kGraphDef;
-  } else if (platform.empty()) {
-    const fs::path found = folder / (name.empty() ? kSavedModel : name);
-    format_ = fs::is_directory(found, ignored) ? ModelFormat::kSavedModel : ModelFormat::kGraphDef;
-  } else {
+  std::vector<const char*> names;
+  if (platform.empty() || platform == kSavedModelPlatform) names.push_back(kSavedModel);
+  if (platform.empty() || platform == kGraphDefPlatform) names.push_back(kGraphDef);
+  if (names.empty()) {
     return Error::InvalidArg(
         StrCat("platform ", platform, " not supported for TensorFlow model '", config_.name, "'"));
   }
-  const bool saved_model = format_ == ModelFormat::kSavedModel;
-  if (name.empty()) name = saved_model ? kSavedModel : kGraphDef;
-  path_ = (folder / name).string();
-  if (!fs::exists(path_, ignored)) {
-    return Error::NotFound(StrCat("unable to find '", path_, "' for model '", config_.name, "'"));
-  }
-  if (fs::is_directory(path_, ignored) == saved_model) return Error();
+  NB_ASSIGN_OR_RETURN(const fs::path path, FindModelFile(config_, names));
+  path_ = path.string();
+  std::error_code ignored;
+  const bool folder = fs::is_directory(path, ignored);
+  const bool saved_model = platform.empty() ? folder : platform == kSavedModelPlatform;
+  format_ = saved_model ? ModelFormat::kSavedModel : ModelFormat::kGraphDef;
+  if (folder == saved_model) return Error();
   return Error::InvalidArg(
       StrCat("'", path_, "' of model '", config_.name, "' is a ",
              saved_model ? "file; a SavedModel is a folder" : "folder; a GraphDef is a file"));
