@@ -1,6 +1,8 @@
 #include "backends/onnxruntime/signature.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 namespace nereid_backend {
 namespace {
@@ -35,6 +37,10 @@ ModelTensor Describe(std::string name, const Ort::TypeInfo& info) {
   tensor.type = FromOnnxType(shape.GetElementType());
   tensor.dims = shape.GetShape();
   for (int64_t& dim : tensor.dims) dim = std::max<int64_t>(dim, -1);
+  if (!tensor.first_is_open()) return tensor;
+  std::vector<const char*> names(tensor.dims.size(), "");
+  shape.GetSymbolicDimensions(names.data(), names.size());
+  if (names[0] != nullptr) tensor.first_name = MeaningfulName(names[0]);
   return tensor;
 }
 
@@ -52,6 +58,16 @@ ONNXTensorElementDataType ToOnnxType(TRITONSERVER_DataType type) {
     if (pair.triton == type) return pair.onnx;
   }
   return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+}
+
+std::string MeaningfulName(const std::string& name) {
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  const std::string_view stem = std::string_view(name).substr(0, digits);
+  constexpr std::string_view kAxes = "_dynamic_axes_";
+  const bool generated =
+      stem == "unk__" || stem == "DynamicDimension." ||
+      (stem.size() > kAxes.size() && stem.substr(stem.size() - kAxes.size()) == kAxes);
+  return generated && digits < name.size() ? "" : name;
 }
 
 Signature ReadSignature(const Ort::Session& session) {

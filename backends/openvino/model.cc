@@ -64,6 +64,7 @@ Error OpenVinoModel::Load(TRITONBACKEND_Model* handle) {
   if (config_.auto_complete) NB_RETURN_IF_ERROR(AutoComplete(handle));
   NB_RETURN_IF_ERROR(CheckConfig(config_, signature_));
   NB_RETURN_IF_ERROR(CheckStates());
+  NB_RETURN_IF_ERROR(DropUnservedOutputs());
   NB_RETURN_IF_ERROR(Compile());
   NB_ASSIGN_OR_RETURN(bound_, BoundModel::Bind(config_, signature_));
   FindPorts();
@@ -126,6 +127,26 @@ Error OpenVinoModel::CheckStates() const {
       StrCat("unable to load model '", config_.name, "': state ", fixed,
              " in the model, but max_batch_size ", config_.max_batch_size,
              " needs a first dimension that is variable (-1); set max_batch_size to 0"));
+}
+
+Error OpenVinoModel::DropUnservedOutputs() {
+  return OvTry(StrCat("failed to load '", path_, "': "), [&]() -> Error {
+    const ov::ResultVector results = graph_->get_results();
+    std::vector<ModelTensor> served;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const std::string& name = signature_.outputs[i].name;
+      const bool is_state =
+          std::any_of(config_.states.begin(), config_.states.end(),
+                      [&](const StateConfig& state) { return state.output_name == name; });
+      if (is_state || config_.FindOutput(name) != nullptr) {
+        served.push_back(signature_.outputs[i]);
+      } else {
+        graph_->remove_result(results[i]);
+      }
+    }
+    signature_.outputs = std::move(served);
+    return Error();
+  });
 }
 
 Error OpenVinoModel::Compile() {

@@ -85,6 +85,8 @@ class OpenVinoModel {
   std::string FixedState() const;
   // INVALID_ARG if the model's states do not allow what the configuration requests.
   Error CheckStates() const;
+  // Takes outputs that the configuration leaves out from the graph, so that nothing computes them.
+  Error DropUnservedOutputs();
   Error Compile();
   void FindPorts();
   Error MakePool();

@@ -45,7 +45,8 @@ Error RequireType(const ModelConfig& config, const char* kind, const TensorDescr
 
 // Whether an output is served. An output that is not served may have any type.
 bool IsServed(const ModelConfig& config, const std::string& output) {
-  return config.auto_complete || config.FindOutput(output) != nullptr ||
+  const bool all = config.auto_complete && config.outputs.empty();
+  return all || config.FindOutput(output) != nullptr ||
          std::any_of(config.states.begin(), config.states.end(),
                      [&](const StateConfig& state) { return state.output_name == output; });
 }

@@ -95,6 +95,77 @@ TEST(AutoCompleteTest, ABatchOfScalarsIsReshaped) {
             std::string::npos);
 }
 
+// An output left out, no scheduler: the author wants it so.
+TEST(AutoCompleteTest, AConfigurationThatIsCompleteStaysAsItIs) {
+  Signature signature = MakeSignature({-1, 3}, {-1, 5});
+  signature.outputs.push_back(Tensor("HIDDEN", TRITONSERVER_TYPE_FP32, {-1, 768}));
+  for (const char* max_batch_size : {"0", "1", "8"}) {
+    const std::string config = std::string(R"({"max_batch_size":)") + max_batch_size +
+                               R"(,"input":[{"name":"X","data_type":"TYPE_FP32","dims":[-1,3]}],)"
+                               R"("output":[{"name":"Y","data_type":"TYPE_INT64","dims":[-1,5]}]})";
+    EXPECT_EQ(Completed(config, signature), config);
+  }
+}
+
+TEST(AutoCompleteTest, TypesAndDimsOfCompleteListsAreFilled) {
+  Signature signature = MakeSignature({-1, 3}, {-1, 5});
+  signature.defaulted = {Tensor("D", TRITONSERVER_TYPE_INT32, {-1, 2})};
+  EXPECT_EQ(Completed(R"({"input":[{"name":"X"},{"name":"D","optional":true}],)"
+                      R"("output":[{"name":"Y"}],"max_batch_size":8})",
+                      signature),
+            R"({"input":[{"name":"X","data_type":"TYPE_FP32","dims":[3]},)"
+            R"({"name":"D","optional":true,"data_type":"TYPE_INT32","dims":[2]}],)"
+            R"("output":[{"name":"Y","data_type":"TYPE_INT64","dims":[5]}],"max_batch_size":8})");
+}
+
+TEST(AutoCompleteTest, AnOutputThatIsLeftOutMayHaveAnyType) {
+  Signature signature = MakeSignature({-1, 3}, {-1, 5});
+  signature.outputs.push_back(Tensor("COMPLEX", TRITONSERVER_TYPE_INVALID, {-1, 5}));
+  const std::string text = Completed(R"({"output":[{"name":"Y"}]})", signature);
+  EXPECT_EQ(text.find("COMPLEX"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("max_batch_size":4)"), std::string::npos) << text;
+}
+
+// A detector: as many boxes as it finds, whatever the number of images.
+TEST(AutoCompleteTest, FirstDimensionsOfOtherNamesAreNoBatch) {
+  Signature signature = MakeSignature({-1, 3}, {-1, 5});
+  signature.inputs[0].first_name = "images";
+  signature.outputs[0].first_name = "boxes";
+  EXPECT_EQ(Completed("{}", signature),
+            R"({"max_batch_size":0,)"
+            R"("input":[{"name":"X","data_type":"TYPE_FP32","dims":[-1,3]}],)"
+            R"("output":[{"name":"Y","data_type":"TYPE_INT64","dims":[-1,5]}]})");
+  EXPECT_NE(Completed(R"({"max_batch_size":8})", signature).find(R"("max_batch_size":8)"),
+            std::string::npos)
+      << "what the author says holds";
+  signature.outputs[0].first_name = "images";
+  EXPECT_NE(Completed("{}", signature).find(R"("max_batch_size":4)"), std::string::npos);
+  signature.outputs[0].first_name = "";
+  EXPECT_NE(Completed("{}", signature).find(R"("max_batch_size":4)"), std::string::npos);
+}
+
+TEST(AutoCompleteTest, SoDoInputsOfOtherNames) {
+  Signature signature = MakeSignature({-1, 3}, {-1, 5});
+  signature.inputs.push_back(Tensor("BOXES", TRITONSERVER_TYPE_FP32, {-1, 4}));
+  signature.inputs[0].first_name = "images";
+  signature.inputs[1].first_name = "boxes";
+  EXPECT_NE(Completed("{}", signature).find(R"("max_batch_size":0)"), std::string::npos);
+  const char* const kState =
+      R"({"sequence_batching":{"state":[{"input_name":"BOXES","output_name":"NONE"}]}})";
+  EXPECT_NE(Completed(kState, signature).find(R"("max_batch_size":4)"), std::string::npos)
+      << "a state is the server's";
+}
+
+TEST(AutoCompleteTest, AModelWithoutBatchDimensionHasNoBatches) {
+  const Result<ModelConfig> config = ParseModelConfig(R"({"name":"m","max_batch_size":8})");
+  Result<Json> json = AutoCompleteConfig(*config, MakeSignature({1, 3}, {-1, 5}), 4);
+  ASSERT_FALSE(json.ok());
+  EXPECT_EQ(json.error().code(), TRITONSERVER_ERROR_INVALID_ARG);
+  EXPECT_STREQ(json.error().message(),
+               "autofill failed for model 'm': model does not support batching while non-zero "
+               "max_batch_size is specified: input 'X' has shape [1,3]; set max_batch_size to 0");
+}
+
 TEST(AutoCompleteTest, TensorsOfTheSequenceBatcherAreNotAdded) {
   Signature signature = MakeSignature({-1, 1}, {-1, 1});
   signature.inputs.push_back(Tensor("START", TRITONSERVER_TYPE_INT32, {-1, 1}));

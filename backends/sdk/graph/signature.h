@@ -22,6 +22,9 @@ struct ModelTensor {
   Shape dims;
   // The file gives no shape, not even the number of dimensions; `dims` is empty.
   bool any_shape = false;
+  // The name that the author of the file gave the open first dimension ("batch"); empty if there is
+  // none. Equal names are equal sizes.
+  std::string first_name;
 
   // " (u4)", or nothing if the runtime's name of the type is unknown.
   std::string TypeNote() const { return type_name.empty() ? "" : " (" + type_name + ")"; }
