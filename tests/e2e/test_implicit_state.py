@@ -48,19 +48,19 @@ ACCUMULATORS = {
 BAD = {
     "no_input": (
         CONTROLLED + state_text("NONE", "OUTPUT"),
-        "state input 'NONE' is not in the model, which has: INPUT, INPUT_STATE, START",
+        "unexpected inference state input 'NONE', allowed inputs are: INPUT, INPUT_STATE, START",
     ),
     "no_output": (
         START_CONTROL + state_text(output_name="NONE"),
-        "state output 'NONE' is not in the model, which has: OUTPUT, OUTPUT_STATE",
+        "unexpected inference state output 'NONE', allowed outputs are: OUTPUT, OUTPUT_STATE",
     ),
     "other_type": (
         START_CONTROL + state_text(data_type="FP32"),
-        "state input 'INPUT_STATE' is configured as TYPE_FP32, the model has TYPE_INT32",
+        "expects datatype TYPE_FP32 for state input 'INPUT_STATE', model provides TYPE_INT32",
     ),
     "other_shape": (
         START_CONTROL + state_text(dims=(2,)),
-        "state input 'INPUT_STATE' is configured with shape [-1,2]",
+        "tensor 'INPUT_STATE': the model expects 2 dimensions (shape [-1,1]) but",
     ),
     "growable": (
         START_CONTROL + state_text(extra=SAME_BUFFER + "use_growable_memory: true"),

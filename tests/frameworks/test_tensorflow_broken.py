@@ -109,13 +109,13 @@ BROKEN = {
         parameters={"TF_SIGNATURE_DEF": "nobodys"},
     ),
     "other_tag": Broken("mlp", "{ nobodys }", parameters={"TF_GRAPH_TAG": "nobodys"}),
-    "other_input": Broken("mlp", "input 'z' is not in the model, which has: x", mlp(input="z")),
-    "other_output": Broken("mlp", "output 'z' is not in the model, which has: y", mlp(output="z")),
+    "other_input": Broken("mlp", "unexpected inference input 'z', allowed inputs are: x", mlp(input="z")),
+    "other_output": Broken("mlp", "unexpected inference output 'z', allowed outputs are: y", mlp(output="z")),
     "other_type": Broken(
-        "mlp", "input 'x' is configured as TYPE_INT32, the model has TYPE_FP32", mlp(type="INT32")
+        "mlp", "expects datatype TYPE_INT32 for input 'x', model provides TYPE_FP32", mlp(type="INT32")
     ),
     "other_shape": Broken(
-        "mlp", "output 'y' is configured with shape [-1,11] (the batch dimension included), the model has [-1,10]",
+        "mlp", "tensor 'y': the model expects 2 dimensions (shape [-1,10]) but the model configuration specifies",
         mlp(size="11"),
     ),
     "no_batching": Broken("counter", "set max_batch_size to 0", BACKEND + "max_batch_size: 4\n"),
@@ -144,7 +144,7 @@ BROKEN = {
         GRAPHDEF + f"output [ {tensor_text('total:0', 'FP32', (-1, 3))} ]\n",
     ),
     "graph_other_input": Broken(
-        "graph", "input 'z' is not in the model",
+        "graph", "unexpected inference input 'z'",
         TOTAL + f"input [ {tensor_text('z', 'FP32', (-1, 3))} ]\n",
     ),
 }  # fmt: skip

@@ -1,6 +1,7 @@
 #include "backends/sdk/graph/check.h"
 
 #include <algorithm>
+#include <set>
 
 #include "backends/sdk/batch_input.h"
 #include "backends/sdk/batch_output.h"
@@ -19,9 +20,8 @@ struct Pairing {
   const ModelTensor* tensor;
   const std::vector<ModelTensor>& candidates;
 
-  std::string Subject() const {
-    return StrCat("unable to load model '", config.name, "': ", kind, " '", name, "' ");
-  }
+  std::string Subject() const { return StrCat(kind, " '", name, "'"); }
+  bool is_output() const { return kind == "output" || kind == "state output"; }
 };
 
 bool DimsAgree(const Shape& configured, const Shape& model) {
@@ -36,40 +36,56 @@ bool IsOneElement(const Shape& shape) {
   return std::all_of(shape.begin(), shape.end(), [](int64_t dim) { return dim == 1; });
 }
 
+// The texts are those of the original's ONNX backend, because people look for them.
 Error CheckBatchDim(const Pairing& pairing) {
   if (!pairing.config.batching() || pairing.tensor->first_is_open()) return Error();
   return Error::InvalidArg(
-      StrCat(pairing.Subject(), "has shape ", ShapeToString(pairing.tensor->dims),
-             " in the model, but max_batch_size ", pairing.config.max_batch_size,
-             " needs a first dimension that is variable (-1); set max_batch_size to 0"));
+      StrCat("tensor '", pairing.name,
+             "': for the model to support batching the shape should have at least 1 dimension and "
+             "the first dimension must be -1; but shape expected by the model is ",
+             ShapeToString(pairing.tensor->dims), "; set max_batch_size to 0"));
+}
+
+Error CheckScalar(const Pairing& pairing) {
+  if (IsOneElement(pairing.dims)) return Error();
+  return Error::InvalidArg(
+      StrCat("scalar tensor '", pairing.name,
+             "', should only provide 1 in the model configuration when the model doesn't support "
+             "batching. Model configuration provided: ",
+             ShapeToString(pairing.dims), "."));
 }
 
 Error CheckDims(const Pairing& pairing) {
   const Shape& model = pairing.tensor->dims;
+  if (model.empty()) return CheckScalar(pairing);
+  const bool batching = pairing.config.batching();
   Shape full = pairing.dims;
-  if (pairing.config.batching()) full.insert(full.begin(), -1);
+  if (batching) full.insert(full.begin(), -1);
   if (DimsAgree(full, model)) return Error();
-  // A scalar is sent as one element of one dimension.
-  if (model.empty() && IsOneElement(full)) return Error();
-  return Error::InvalidArg(
-      StrCat(pairing.Subject(), "is configured with shape ", ShapeToString(full),
-             pairing.config.batching() ? " (the batch dimension included)" : "", ", the model has ",
-             ShapeToString(model)));
+  return Error::InvalidArg(StrCat(
+      "tensor '", pairing.name, "': the model expects ", model.size(), " dimensions (shape ",
+      ShapeToString(model), ") but the model configuration specifies ", full.size(),
+      " dimensions (",
+      batching ? "an initial batch dimension because max_batch_size > 0 followed by the explicit "
+                 "tensor shape, making complete shape "
+               : "shape ",
+      ShapeToString(full), ")"));
 }
 
 Error CheckType(const Pairing& pairing) {
   if (pairing.tensor == nullptr) {
-    return Error::InvalidArg(StrCat(pairing.Subject(), "is not in the model, which has: ",
-                                    Signature::Names(pairing.candidates)));
+    return Error::InvalidArg(StrCat("unexpected inference ", pairing.Subject(), ", allowed ",
+                                    pairing.is_output() ? "outputs" : "inputs",
+                                    " are: ", Signature::Names(pairing.candidates)));
   }
   if (!pairing.tensor->is_tensor || pairing.tensor->type == TRITONSERVER_TYPE_INVALID) {
     return Error::Unsupported(StrCat(pairing.Subject(),
-                                     "has a type in the model that can not be served",
+                                     " has a type in the model that can not be served",
                                      pairing.tensor->TypeNote()));
   }
   if (pairing.type != pairing.tensor->type) {
-    return Error::InvalidArg(StrCat(pairing.Subject(), "is configured as ",
-                                    ConfigTypeName(pairing.type), ", the model has ",
+    return Error::InvalidArg(StrCat("configuration expects datatype ", ConfigTypeName(pairing.type),
+                                    " for ", pairing.Subject(), ", model provides ",
                                     ConfigTypeName(pairing.tensor->type)));
   }
   return Error();
@@ -112,7 +128,7 @@ Error CheckRagged(const Pairing& pairing) {
   NB_RETURN_IF_ERROR(CheckType(pairing));
   if (pairing.tensor->any_shape || pairing.tensor->dims == Shape{-1}) return Error();
   return Error::InvalidArg(StrCat(pairing.Subject(),
-                                  "has allow_ragged_batch, so that the model gets "
+                                  " has allow_ragged_batch, so that the model gets "
                                   "one dimension of variable size, the elements of all requests; "
                                   "the model has ",
                                   ShapeToString(pairing.tensor->dims)));
@@ -128,10 +144,11 @@ Error CheckBatchInputs(const ModelConfig& config, const Signature& signature,
                             signature.inputs};
       NB_RETURN_IF_ERROR(CheckType(pairing));
       if (config.FindInput(target) != nullptr) {
-        return Error::InvalidArg(StrCat(pairing.Subject(), "is an input of the configuration too"));
+        return Error::InvalidArg(
+            StrCat(pairing.Subject(), " is an input of the configuration too"));
       }
       if (pairing.tensor->any_shape || DimsAgree(shape, pairing.tensor->dims)) continue;
-      return Error::InvalidArg(StrCat(pairing.Subject(), "has the shape ", ShapeToString(shape),
+      return Error::InvalidArg(StrCat(pairing.Subject(), " has the shape ", ShapeToString(shape),
                                       ", the model has ", ShapeToString(pairing.tensor->dims)));
     }
   }
@@ -143,25 +160,26 @@ bool IsScattered(const std::vector<BatchOutput>& batch_outputs, const std::strin
                      [&](const BatchOutput& scattered) { return scattered.Has(output); });
 }
 
-bool IsTarget(const std::vector<BatchInput>& batch_inputs, const std::string& input) {
-  return std::any_of(batch_inputs.begin(), batch_inputs.end(), [&](const BatchInput& made) {
-    return std::find(made.targets().begin(), made.targets().end(), input) != made.targets().end();
-  });
+// Names of the inputs that every request brings or that the server provides.
+std::set<std::string> RequiredInputs(const ModelConfig& config, const Signature& signature,
+                                     const std::vector<BatchInput>& batch_inputs) {
+  std::set<std::string> names;
+  for (const TensorConfig& input : config.inputs) {
+    const bool defaulted =
+        std::any_of(signature.defaulted.begin(), signature.defaulted.end(),
+                    [&](const ModelTensor& tensor) { return tensor.name == input.name; });
+    if (!defaulted) names.insert(input.name);
+  }
+  for (const BatchInput& made : batch_inputs) {
+    names.insert(made.targets().begin(), made.targets().end());
+  }
+  for (const ControlConfig& control : config.controls) names.insert(control.input);
+  for (const StateConfig& state : config.states) names.insert(state.input_name);
+  return names;
 }
 
-bool HasSource(const ModelConfig& config, const std::string& input) {
-  return config.FindInput(input) != nullptr ||
-         std::any_of(config.controls.begin(), config.controls.end(),
-                     [&](const ControlConfig& control) { return control.input == input; }) ||
-         std::any_of(config.states.begin(), config.states.end(),
-                     [&](const StateConfig& state) { return state.input_name == input; });
-}
-
-}  // namespace
-
-Error CheckConfig(const ModelConfig& config, const Signature& signature) {
-  NB_ASSIGN_OR_RETURN(const std::vector<BatchInput> batch_inputs, BatchInput::ReadAll(config));
-  NB_ASSIGN_OR_RETURN(const std::vector<BatchOutput> batch_outputs, BatchOutput::ReadAll(config));
+Error CheckInputs(const ModelConfig& config, const Signature& signature,
+                  const std::vector<BatchInput>& batch_inputs) {
   for (const TensorConfig& input : config.inputs) {
     const Pairing pairing{config,
                           "input",
@@ -172,6 +190,13 @@ Error CheckConfig(const ModelConfig& config, const Signature& signature) {
                           signature.inputs};
     NB_RETURN_IF_ERROR(input.ragged ? CheckRagged(pairing) : CheckPairing(pairing));
   }
+  NB_RETURN_IF_ERROR(CheckBatchInputs(config, signature, batch_inputs));
+  NB_RETURN_IF_ERROR(CheckControls(config, signature));
+  return Error();
+}
+
+Error CheckOutputs(const ModelConfig& config, const Signature& signature,
+                   const std::vector<BatchOutput>& batch_outputs) {
   for (const TensorConfig& output : config.outputs) {
     const Pairing pairing{config,
                           "output",
@@ -184,17 +209,38 @@ Error CheckConfig(const ModelConfig& config, const Signature& signature) {
     NB_RETURN_IF_ERROR(IsScattered(batch_outputs, output.name) ? CheckType(pairing)
                                                                : CheckPairing(pairing));
   }
-  NB_RETURN_IF_ERROR(CheckBatchInputs(config, signature, batch_inputs));
-  NB_RETURN_IF_ERROR(CheckControls(config, signature));
-  NB_RETURN_IF_ERROR(CheckStates(config, signature));
+  return Error();
+}
+
+Error CheckSources(const Signature& signature, const std::set<std::string>& sources) {
   for (const ModelTensor& tensor : signature.inputs) {
-    if (HasSource(config, tensor.name) || IsTarget(batch_inputs, tensor.name)) continue;
-    return Error::InvalidArg(StrCat("unable to load model '", config.name, "': input '",
-                                    tensor.name, "' of the model (", ConfigTypeName(tensor.type),
-                                    ", shape ", ShapeToString(tensor.dims),
-                                    ") is not in the configuration"));
+    if (sources.count(tensor.name) > 0) continue;
+    return Error::InvalidArg(StrCat("input '", tensor.name, "' of the model (",
+                                    ConfigTypeName(tensor.type), ", shape ",
+                                    ShapeToString(tensor.dims), ") is not in the configuration"));
   }
   return Error();
+}
+
+}  // namespace
+
+Error CheckConfig(const ModelConfig& config, const Signature& signature) {
+  NB_ASSIGN_OR_RETURN(const std::vector<BatchInput> batch_inputs, BatchInput::ReadAll(config));
+  NB_ASSIGN_OR_RETURN(const std::vector<BatchOutput> batch_outputs, BatchOutput::ReadAll(config));
+  const std::set<std::string> required = RequiredInputs(config, signature, batch_inputs);
+  Error error = CheckInputs(config, signature, batch_inputs);
+  if (error.ok()) error = CheckOutputs(config, signature, batch_outputs);
+  if (error.ok()) error = CheckStates(config, signature);
+  if (error.ok()) error = CheckSources(signature, required);
+  if (error.ok()) return error;
+  // The original looks at the numbers first.
+  std::string numbers;
+  if (required.size() != signature.inputs.size()) {
+    numbers = StrCat("configuration expects ", required.size(), " inputs, model provides ",
+                     signature.inputs.size(), ": ");
+  }
+  return Error(error.code(),
+               StrCat("unable to load model '", config.name, "', ", numbers, error.message()));
 }
 
 }  // namespace nereid_backend

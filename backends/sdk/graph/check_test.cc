@@ -57,23 +57,25 @@ TEST(CheckConfigTest, AnyShapeWillDoWhereTheModelDoesNotSay) {
   EXPECT_EQ(
       Check(Both(R"({"name":"A","data_type":"TYPE_FP32","dims":[3,4,5]})", kB), kY, signature), "");
   EXPECT_THAT(Check(Both(R"({"name":"A","data_type":"TYPE_INT8","dims":[3]})", kB), kY, signature),
-              HasSubstr("is configured as TYPE_INT8, the model has TYPE_FP32"));
+              HasSubstr("datatype TYPE_INT8 for input 'A', model provides TYPE_FP32"));
 }
 
 TEST(CheckConfigTest, UnknownTensorsAreNamedWithTheKnownOnes) {
   EXPECT_EQ(Check(Both(kA, R"({"name":"C","data_type":"TYPE_FP32","dims":[3]})"), kY),
-            "unable to load model 'm': input 'C' is not in the model, which has: A, B");
+            "unable to load model 'm', unexpected inference input 'C', allowed inputs are: A, B");
   EXPECT_EQ(Check(Both(kA, kB), R"({"name":"Z","data_type":"TYPE_FP32","dims":[3]})"),
-            "unable to load model 'm': output 'Z' is not in the model, which has: Y");
+            "unable to load model 'm', unexpected inference output 'Z', allowed outputs are: Y");
 }
 
 TEST(CheckConfigTest, TypesAndShapesAreCompared) {
   EXPECT_EQ(Check(Both(R"({"name":"A","data_type":"TYPE_INT8","dims":[3]})", kB), kY),
-            "unable to load model 'm': input 'A' is configured as TYPE_INT8, the model has "
-            "TYPE_FP32");
+            "unable to load model 'm', configuration expects datatype TYPE_INT8 for input 'A', "
+            "model provides TYPE_FP32");
   EXPECT_EQ(Check(Both(R"({"name":"A","data_type":"TYPE_FP32","dims":[4]})", kB), kY),
-            "unable to load model 'm': input 'A' is configured with shape [-1,4] (the batch "
-            "dimension included), the model has [-1,3]");
+            "unable to load model 'm', tensor 'A': the model expects 2 dimensions (shape [-1,3]) "
+            "but the model configuration specifies 2 dimensions (an initial batch dimension "
+            "because max_batch_size > 0 followed by the explicit tensor shape, making complete "
+            "shape [-1,4])");
   EXPECT_THAT(Check(Both(R"({"name":"A","data_type":"TYPE_FP32","dims":[3,1]})", kB), kY),
               HasSubstr("[-1,3,1]"));
 }
@@ -83,7 +85,7 @@ TEST(CheckConfigTest, ATypeThatCannotBeServedIsCalledByItsName) {
   signature.inputs[0].type = TRITONSERVER_TYPE_INVALID;
   signature.inputs[0].type_name = "u4";
   EXPECT_EQ(Check(Both(kA, kB), kY, signature),
-            "unable to load model 'm': input 'A' has a type in the model that can not be served "
+            "unable to load model 'm', input 'A' has a type in the model that can not be served "
             "(u4)");
 }
 
@@ -97,8 +99,15 @@ TEST(CheckConfigTest, TheReshapedFormCounts) {
 
 TEST(CheckConfigTest, EveryInputOfTheModelNeedsASource) {
   EXPECT_EQ(Check(kA, kY),
-            "unable to load model 'm': input 'B' of the model (TYPE_STRING, shape [-1,-1]) is not "
-            "in the configuration");
+            "unable to load model 'm', configuration expects 1 inputs, model provides 2: input 'B' "
+            "of the model (TYPE_STRING, shape [-1,-1]) is not in the configuration");
+}
+
+TEST(CheckConfigTest, TooManyInputsAreCountedToo) {
+  const std::string c = R"({"name":"C","data_type":"TYPE_FP32","dims":[3]})";
+  EXPECT_EQ(Check(Both(Both(kA, kB), c), kY),
+            "unable to load model 'm', configuration expects 3 inputs, model provides 2: "
+            "unexpected inference input 'C', allowed inputs are: A, B");
 }
 
 TEST(CheckConfigTest, ControlsAreInputsOfTheModel) {
@@ -117,21 +126,26 @@ TEST(CheckConfigTest, ControlsAreInputsOfTheModel) {
   EXPECT_EQ(check(start, with(TRITONSERVER_TYPE_INT32, {-1, 1})), "");
   EXPECT_EQ(check(id, with(TRITONSERVER_TYPE_UINT64, {-1, -1})), "");
   EXPECT_EQ(check(start, TwoInputs()),
-            "unable to load model 'm': CONTROL_SEQUENCE_START input 'S' is not in the model, which "
-            "has: A, B");
+            "unable to load model 'm', configuration expects 3 inputs, model provides 2: "
+            "unexpected inference CONTROL_SEQUENCE_START input 'S', allowed inputs are: A, B");
   EXPECT_EQ(check(start, with(TRITONSERVER_TYPE_FP32, {-1, 1})),
-            "unable to load model 'm': CONTROL_SEQUENCE_START input 'S' is configured as "
-            "TYPE_INT32, the model has TYPE_FP32");
+            "unable to load model 'm', configuration expects datatype TYPE_INT32 for "
+            "CONTROL_SEQUENCE_START input 'S', model provides TYPE_FP32");
   EXPECT_EQ(check(id, with(TRITONSERVER_TYPE_UINT64, {-1})),
-            "unable to load model 'm': CONTROL_SEQUENCE_CORRID input 'S' is configured with shape "
-            "[-1,1] (the batch dimension included), the model has [-1]");
+            "unable to load model 'm', tensor 'S': the model expects 1 dimensions (shape [-1]) but "
+            "the model configuration specifies 2 dimensions (an initial batch dimension because "
+            "max_batch_size > 0 followed by the explicit tensor shape, making complete shape "
+            "[-1,1])");
 }
 
 TEST(CheckConfigTest, BatchingNeedsAnOpenFirstDimension) {
   Signature signature;
   signature.inputs = {Tensor("A", TRITONSERVER_TYPE_FP32, {2, 3})};
   signature.outputs = {Tensor("Y", TRITONSERVER_TYPE_INT64, {2, 5})};
-  EXPECT_THAT(Check(kA, "", signature), HasSubstr("max_batch_size 8 needs a first dimension"));
+  EXPECT_THAT(
+      Check(kA, "", signature),
+      HasSubstr("the first dimension must be -1; but shape expected by the model is [2,3]; set "
+                "max_batch_size to 0"));
   EXPECT_EQ(Check(R"({"name":"A","data_type":"TYPE_FP32","dims":[2,3]})", "", signature, 0), "");
 }
 
@@ -139,14 +153,18 @@ TEST(CheckConfigTest, AScalarIsOneElement) {
   Signature signature;
   signature.inputs = {Tensor("A", TRITONSERVER_TYPE_FP32, {})};
   EXPECT_EQ(Check(R"({"name":"A","data_type":"TYPE_FP32","dims":[1]})", "", signature, 0), "");
-  EXPECT_NE(Check(R"({"name":"A","data_type":"TYPE_FP32","dims":[2]})", "", signature, 0), "");
+  EXPECT_EQ(Check(R"({"name":"A","data_type":"TYPE_FP32","dims":[1,1]})", "", signature, 0), "");
+  EXPECT_EQ(Check(R"({"name":"A","data_type":"TYPE_FP32","dims":[2]})", "", signature, 0),
+            "unable to load model 'm', scalar tensor 'A', should only provide 1 in the model "
+            "configuration when the model doesn't support batching. Model configuration provided: "
+            "[2].");
 }
 
 TEST(CheckConfigTest, StatesAreTensorsOfTheModel) {
   const std::string state = R"(,"sequence_batching":{"state":[{"input_name":"B","output_name":"S",)"
                             R"("data_type":"TYPE_STRING","dims":[-1]}]})";
   EXPECT_THAT(Check(kA, kY, TwoInputs(), 8, state),
-              HasSubstr("state output 'S' is not in the model"));
+              HasSubstr("unexpected inference state output 'S', allowed outputs are: Y"));
 }
 
 // X is ragged; OFFSETS and SHAPES are computed from it; Y holds the results of all requests.
@@ -178,14 +196,15 @@ std::string CheckRagged(const std::string& offsets, const std::string& shapes,
 TEST(CheckConfigTest, RaggedInputsAndWhatIsComputedFromThem) {
   EXPECT_EQ(CheckRagged(R"("OFFSETS")", R"("SHAPES")"), "");
   EXPECT_EQ(CheckRagged(R"("OFFSETS","NONE")", R"("SHAPES")"),
-            "unable to load model 'm': batch input 'NONE' is not in the model, which has: X, "
-            "OFFSETS, SHAPES");
+            "unable to load model 'm', configuration expects 4 inputs, model provides 3: "
+            "unexpected inference batch input 'NONE', allowed inputs are: X, OFFSETS, SHAPES");
   EXPECT_EQ(CheckRagged("", R"("SHAPES")"),
-            "unable to load model 'm': input 'OFFSETS' of the model (TYPE_INT32, shape [-1]) is "
-            "not in the configuration");
+            "unable to load model 'm', configuration expects 2 inputs, model provides 3: input "
+            "'OFFSETS' of the model (TYPE_INT32, shape [-1]) is not in the configuration");
   EXPECT_EQ(CheckRagged(R"("SHAPES")", ""),
-            "unable to load model 'm': batch input 'SHAPES' is configured as TYPE_INT32, the model "
-            "has TYPE_FP32");
+            "unable to load model 'm', configuration expects 2 inputs, model provides 3: "
+            "configuration expects datatype TYPE_INT32 for batch input 'SHAPES', model provides "
+            "TYPE_FP32");
   EXPECT_THAT(CheckRagged(R"("OFFSETS")", R"("X")"),
               HasSubstr("batch input 'X' is an input of the configuration too"));
 }
@@ -195,12 +214,12 @@ TEST(CheckConfigTest, TheModelTakesRaggedInputsAsOneDimension) {
   signature.inputs[0].dims = {-1, -1};
   EXPECT_EQ(
       CheckRagged(R"("OFFSETS")", R"("SHAPES")", signature),
-      "unable to load model 'm': input 'X' has allow_ragged_batch, so that the model gets one "
+      "unable to load model 'm', input 'X' has allow_ragged_batch, so that the model gets one "
       "dimension of variable size, the elements of all requests; the model has [-1,-1]");
   signature = Ragged();
   signature.inputs[2].dims = {-1};
   EXPECT_EQ(CheckRagged(R"("OFFSETS")", R"("SHAPES")", signature),
-            "unable to load model 'm': batch input 'SHAPES' has the shape [-1,2], the model has "
+            "unable to load model 'm', batch input 'SHAPES' has the shape [-1,2], the model has "
             "[-1]");
 }
 
@@ -214,7 +233,7 @@ TEST(CheckConfigTest, AnInputWithAValueInTheFileNeedsNoSource) {
             "");
   EXPECT_THAT(
       Check(Both(both, R"({"name":"D","data_type":"TYPE_FP32","dims":[4]})"), kY, signature),
-      HasSubstr("the model has [-1,3]"));
+      HasSubstr("the model expects 2 dimensions (shape [-1,3])"));
 }
 
 }  // namespace
