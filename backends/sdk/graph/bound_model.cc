@@ -18,6 +18,14 @@ BoundTensor BindTensor(const ModelTensor& tensor) {
   return bound;
 }
 
+// The shape of one element with as many dimensions as `configured`. If that has room for more, the
+// model was meant to give no scalar.
+Shape ScalarShape(const Shape& configured) {
+  const bool one = std::all_of(configured.begin(), configured.end(),
+                               [](int64_t dim) { return dim == 1 || dim == -1; });
+  return Shape(one && !configured.empty() ? configured.size() : 1, 1);
+}
+
 bool IsPredictable(const BoundTensor& tensor, bool batching) {
   // Empty dims may also mean that the file gives no shape.
   if (tensor.element_size == 0 || tensor.dims.empty()) return false;
@@ -78,9 +86,12 @@ Error BoundModel::BindOutputs(const ModelConfig& config, const Signature& signat
     BoundTensor bound = BindTensor(output);
     const TensorConfig* const listed = config.FindOutput(output.name);
     bound.is_output = listed != nullptr;
-    bound.is_state =
-        std::any_of(config.states.begin(), config.states.end(),
-                    [&](const StateConfig& state) { return state.output_name == output.name; });
+    const auto state = std::find_if(
+        config.states.begin(), config.states.end(),
+        [&](const StateConfig& candidate) { return candidate.output_name == output.name; });
+    bound.is_state = state != config.states.end();
+    if (bound.is_state) bound.scalar_shape = ScalarShape(state->dims);
+    if (bound.is_output) bound.scalar_shape = ScalarShape(listed->model_dims());
     bound.predictable = IsPredictable(bound, batching_);
     for (const BatchOutput& rule : scattered) {
       if (!rule.Has(output.name)) continue;

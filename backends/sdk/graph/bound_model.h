@@ -36,6 +36,8 @@ struct BoundTensor {
   bool is_output = true;     // clients can request it
   bool is_state = false;     // holds the next state of a sequence
   bool predictable = false;  // its shape follows from the number of rows
+  // The shape in which clients see a scalar: the configured dims.
+  Shape scalar_shape = {1};
   // Set if the output holds the results of all requests end to end: the index in inputs() of the
   // input whose shapes divide it, and the dims of a part, without the batch dimension.
   std::optional<size_t> scatter_by;

@@ -114,7 +114,9 @@ Result<OutputSlicer> OutputSlicer::Create(const RunOutput& output, bool batching
   const Shape& shape = output.shape;
   if (batching && (shape.empty() || shape[0] != rows)) {
     return Error::Internal(StrCat("output '", output.tensor->name, "' has shape ",
-                                  ShapeToString(shape), " for a batch of ", rows, " rows"));
+                                  ShapeToString(shape), " for a batch of ", rows,
+                                  " rows; if its first dimension is not the batch, set "
+                                  "max_batch_size: 0 in the configuration of the model"));
   }
   const auto count = static_cast<size_t>(ElementCount(shape.data(), shape.size()));
   if (!batching) return OutputSlicer(output, false, count);
@@ -140,8 +142,7 @@ size_t OutputSlicer::ElementsBefore(int64_t row) const {
 Shape OutputSlicer::SliceShape(int64_t count) const {
   Shape shape = output_.shape;
   if (batching_) shape[0] = count;
-  // Clients see a scalar as one element of one dimension.
-  if (shape.empty()) shape.push_back(1);
+  if (shape.empty()) shape = output_.tensor->scalar_shape;
   return shape;
 }
 

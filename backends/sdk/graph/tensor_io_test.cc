@@ -201,7 +201,11 @@ TEST_F(TensorIoTest, AResultWithOtherRowsIsAnError) {
   const BoundTensor tensor = Bound(TRITONSERVER_TYPE_UINT8, {-1, 2});
   const char data[] = "abcd";
   const RunOutput value = Output(tensor, {2, 2}, data);
-  EXPECT_FALSE(OutputSlicer::Create(value, true, 3).ok());
+  Result<OutputSlicer> slicer = OutputSlicer::Create(value, true, 3);
+  ASSERT_FALSE(slicer.ok());
+  EXPECT_THAT(slicer.error().message(),
+              HasSubstr("has shape [2,2] for a batch of 3 rows; if its first dimension is not the "
+                        "batch, set max_batch_size: 0 in the configuration of the model"));
   EXPECT_TRUE(OutputSlicer::Create(value, false, 1).ok());
 }
 
