@@ -2,19 +2,24 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
+#include "backends/onnxruntime/declared_signature.h"
 #include "backends/onnxruntime/ort_error.h"
 #include "backends/onnxruntime/signature.h"
 #include "backends/sdk/entry.h"
 #include "backends/sdk/graph/autocomplete.h"
 #include "backends/sdk/graph/check.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/model_file.h"
 
 namespace nereid_backend {
 namespace {
 
-// Before the file is read, only the configuration is known: true unless it has an open dimension,
-// or tensors whose size depends on more than the number of rows in a batch.
+constexpr const char* kModelFile = "model.onnx";
+
+// True unless the configuration has an open dimension, or tensors whose size depends on more than
+// the number of rows in a batch.
 bool ConfiguredShapesFixed(const ModelConfig& config) {
   if (!config.json["batch_input"].items().empty()) return false;
   return std::all_of(config.inputs.begin(), config.inputs.end(), [](const TensorConfig& input) {
@@ -34,20 +39,11 @@ Result<std::unique_ptr<OnnxModel>> OnnxModel::Create(TRITONBACKEND_Model* handle
   NB_ASSIGN_OR_RETURN(model->request_, SessionRequest::FromConfig(model->config_));
 
   SessionRequest& request = model->request_;
-  request.fixed_shapes = ConfiguredShapesFixed(model->config_);
+  request.fixed_shapes = model->DeclaresFixedShapes();
   NB_RETURN_IF_ERROR(model->LoadSession());
   if (model->config_.auto_complete) NB_RETURN_IF_ERROR(model->AutoComplete(handle));
   NB_RETURN_IF_ERROR(CheckConfig(model->config_, model->signature_));
-  const bool open_shapes = model->signature_.HasOpenShapes(model->config_.batching()) ||
-                           !ConfiguredShapesFixed(model->config_);
-  if (open_shapes && request.fixed_shapes) {
-    const bool arena = request.arena_enabled();
-    const bool pattern = request.pattern_enabled();
-    request.fixed_shapes = false;
-    if (arena != request.arena_enabled() || pattern != request.pattern_enabled()) {
-      NB_RETURN_IF_ERROR(model->LoadSession());
-    }
-  }
+  NB_RETURN_IF_ERROR(model->GiveUpFixedShapes());
   NB_ASSIGN_OR_RETURN(model->bound_, BoundModel::Bind(model->config_, model->signature_));
   NB_LOG_INFO("model '", model->config_.name, "' version ", model->config_.version,
               ": threads: ", request.ThreadPlan(*environment), "; memory arena ",
@@ -57,15 +53,36 @@ Result<std::unique_ptr<OnnxModel>> OnnxModel::Create(TRITONBACKEND_Model* handle
 }
 
 Result<std::string> OnnxModel::FindFile() const {
-  const std::string name =
-      config_.default_model_filename.empty() ? "model.onnx" : config_.default_model_filename;
-  std::filesystem::path path(config_.directory);
-  path = path / std::to_string(config_.version) / name;
+  const char* const names[] = {kModelFile};
+  NB_ASSIGN_OR_RETURN(std::filesystem::path path, FindModelFile(config_, names));
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) path /= "model.onnx";
+  if (!std::filesystem::is_directory(path, ignored)) return path.string();
+  path /= kModelFile;
   if (std::filesystem::exists(path, ignored)) return path.string();
-  return Error::NotFound(
-      StrCat("unable to find '", path.string(), "' for model '", config_.name, "'"));
+  return NoModelFile(config_, path);
+}
+
+bool OnnxModel::DeclaresFixedShapes() const {
+  if (!ConfiguredShapesFixed(config_)) return false;
+  const std::optional<Signature> declared = ReadDeclaredSignature(path_);
+  if (!declared.has_value()) return false;
+  const int64_t max_batch_size =
+      config_.auto_complete
+          ? ChooseMaxBatchSize(config_, *declared, environment_.settings().default_max_batch_size)
+          : config_.max_batch_size;
+  return !declared->HasOpenShapes(max_batch_size > 0);
+}
+
+Error OnnxModel::GiveUpFixedShapes() {
+  if (!request_.fixed_shapes) return Error();
+  if (ConfiguredShapesFixed(config_) && !signature_.HasOpenShapes(config_.batching())) {
+    return Error();
+  }
+  const bool arena = request_.arena_enabled();
+  const bool pattern = request_.pattern_enabled();
+  request_.fixed_shapes = false;
+  const bool same = arena == request_.arena_enabled() && pattern == request_.pattern_enabled();
+  return same ? Error() : LoadSession();
 }
 
 Error OnnxModel::LoadSession() {

@@ -38,10 +38,16 @@ class OnnxModel {
   OnnxModel(const Environment& environment, ModelConfig config)
       : environment_(environment), config_(std::move(config)) {}
 
-  // <model>/<version>/<default_model_filename>; if that is a folder, the file of the same name in
-  // it. NOT_FOUND if there is neither.
+  // <model>/<version>/<default_model_filename>; if that is a folder, the model.onnx in it.
+  // UNAVAILABLE if there is neither.
   Result<std::string> FindFile() const;
+  // Whether only the number of rows varies, as far as configuration and file say so. Asked before
+  // the session is made, because a session takes its memory options once, and makes large models
+  // slowly.
+  bool DeclaresFixedShapes() const;
   Error LoadSession();
+  // Makes the session anew if its shapes vary more than the file declares; see SessionRequest.
+  Error GiveUpFixedShapes();
   Error AutoComplete(TRITONBACKEND_Model* model);
 
   const Environment& environment_;

@@ -2,6 +2,7 @@
 #define ORT_API_MANUAL_INIT
 #include <onnxruntime_lite_custom_op.h>
 
+#include <cstdio>
 #include <memory>
 
 namespace {
@@ -13,8 +14,9 @@ void Twice(const Ort::Custom::Tensor<float>& in, Ort::Custom::Tensor<float>& out
 
 }  // namespace
 
-// The runtime finds it by its name.
+// The runtime finds it by its name, and calls it once for each session.
 extern "C" OrtStatus* RegisterCustomOps(OrtSessionOptions* options, const OrtApiBase* api) {
+  std::fputs("custom_op: registered\n", stderr);
   Ort::InitApi(api->GetApi(ORT_API_VERSION));
   static const std::unique_ptr<Ort::Custom::OrtLiteCustomOp> twice(
       Ort::Custom::CreateLiteCustomOp("Twice", "CPUExecutionProvider", Twice));

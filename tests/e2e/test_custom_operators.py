@@ -39,12 +39,16 @@ def save_model(file: Path) -> None:
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(file))
 
 
-def add_model(models: ModelRepository, filename: str) -> Path:
+LISTS = (
+    f"input [ {tensor_text('INPUT0', 'FP32', (-1,))} ]\n"
+    f"output [ {tensor_text('OUTPUT0', 'FP32', (-1,))} ]\n"
+)
+
+
+def add_model(models: ModelRepository, filename: str, lists: str = LISTS) -> Path:
     folder = models.add(
         "twice",
-        'backend: "onnxruntime"\n'
-        f"input [ {tensor_text('INPUT0', 'FP32', (-1,))} ]\n"
-        f"output [ {tensor_text('OUTPUT0', 'FP32', (-1,))} ]\n"
+        f'backend: "onnxruntime"\n{lists}'
         f'model_operations {{ op_library_filename: "{filename}" }}\n',
     )
     save_model(folder / "1" / "model.onnx")
@@ -67,6 +71,28 @@ def test_operators_of_a_library(
     with tritonclient.http.InferenceServerClient(server.http_url) as client:
         answer = client.infer("twice", [tensor]).as_numpy("OUTPUT0")
     assert answer.tolist() == [2, 5, -6]
+
+
+@pytest.mark.parametrize(
+    ("lists", "options"),
+    [
+        ("", []),
+        (LISTS, []),
+        ("max_batch_size: 4\n", []),
+        ("", ["--backend-config=onnxruntime,default-max-batch-size=0"]),
+    ],
+)
+def test_a_model_is_loaded_once(
+    server_factory: ServerFactory,
+    model_repository: ModelRepository,
+    library: Path,
+    lists: str,
+    options: list[str],
+) -> None:
+    """Whatever is open: the batch, or a dimension of each row."""
+    add_model(model_repository, str(library), lists)
+    server = server_factory(model_repository, *options)
+    assert server.log_text().count("custom_op: registered") == 1
 
 
 def test_a_library_that_is_not_there(
