@@ -99,6 +99,23 @@ TEST_F(InstanceTest, AnOutputThatIsAnInput) {
   }
 }
 
+TEST_F(InstanceTest, AnOutputThatIsLeftOutIsNotComputed) {
+  const auto x = testing::Input("X", ov::element::i32, {-1, 1});
+  const auto hidden = std::make_shared<testing::op::Negative>(x);
+  const auto sum = std::make_shared<testing::op::Add>(x, testing::Number(1));
+  LoadedModel loaded("hides",
+                     std::make_shared<ov::Model>(ov::ResultVector{testing::Output("HIDDEN", hidden),
+                                                                  testing::Output("Y", sum)},
+                                                 ov::ParameterVector{x}),
+                     Numbers(8));
+  ASSERT_EQ(loaded.error, "");
+  EXPECT_EQ(loaded.model->outputs().size(), 1u);
+  TRITONBACKEND_Request request = NumbersRequest({1, 7});
+  loaded.Execute({&request});
+  loaded.instance.reset();
+  EXPECT_EQ(AnswerOf(request), "2,8");
+}
+
 TEST_F(InstanceTest, AResultThatDoesNotFitIsAnErrorThatSaysSo) {
   LoadedModel loaded("repeated", testing::Repeated(), Numbers(8));
   ASSERT_EQ(loaded.error, "");

@@ -133,6 +133,7 @@ Error OpenVinoModel::DropUnservedOutputs() {
   return OvTry(StrCat("failed to load '", path_, "': "), [&]() -> Error {
     const ov::ResultVector results = graph_->get_results();
     std::vector<ModelTensor> served;
+    ov::ResultVector unserved;
     for (size_t i = 0; i < results.size(); ++i) {
       const std::string& name = signature_.outputs[i].name;
       const bool is_state =
@@ -141,9 +142,11 @@ Error OpenVinoModel::DropUnservedOutputs() {
       if (is_state || config_.FindOutput(name) != nullptr) {
         served.push_back(signature_.outputs[i]);
       } else {
-        graph_->remove_result(results[i]);
+        unserved.push_back(results[i]);
       }
     }
+    if (served.empty()) return Error();  // a graph needs an output
+    for (const auto& result : unserved) graph_->remove_result(result);
     signature_.outputs = std::move(served);
     return Error();
   });

@@ -187,7 +187,9 @@ Result<Json> CompleteOutputs(const ModelConfig& config, const Signature& signatu
                   batching);
 }
 
+// Where the names of first dimensions alone speak against it.
 void SayWhyNoBatching(const ModelConfig& config, const Signature& signature) {
+  if (!AllFirstDimsOpen(signature) || ListsFullShape(config, signature)) return;
   const auto [one, other] = FindTwoFirstDims(config, signature);
   if (one == nullptr) return;
   NB_LOG_INFO("model '", config.name, "': the first dimension of '", one->name, "' is called '",
@@ -217,9 +219,7 @@ Result<Json> AutoCompleteConfig(const ModelConfig& config, const Signature& sign
   json.Set("input", std::move(inputs));
   json.Set("output", std::move(outputs));
   if (ListsAreGiven(config)) return json;
-  if (!batching && default_max_batch_size > 0 && AllFirstDimsOpen(signature)) {
-    SayWhyNoBatching(config, signature);
-  }
+  if (!batching && default_max_batch_size > 0) SayWhyNoBatching(config, signature);
   const bool has_scheduler = json.Has("dynamic_batching") || json.Has("sequence_batching");
   if (max_batch_size > 1 && !has_scheduler) json.Set("dynamic_batching", Json::MakeObject());
   return json;
