@@ -395,14 +395,15 @@ def test_controls_that_the_model_does_not_have(
         "missing": (
             '"READY"',
             '"PREPARED"',
-            "unable to load model 'missing': CONTROL_SEQUENCE_READY input 'PREPARED' is not in "
-            "the model, which has: X, START, END, READY, CORRID",
+            "unable to load model 'missing', configuration expects 6 inputs, model provides 5: "
+            "unexpected inference CONTROL_SEQUENCE_READY input 'PREPARED', allowed inputs are: X, "
+            "START, END, READY, CORRID",
         ),
         "other_type": (
             "int32_false_true",
             "fp32_false_true",
-            "unable to load model 'other_type': CONTROL_SEQUENCE_START input 'START' is configured "
-            "as TYPE_FP32, the model has TYPE_INT32",
+            "unable to load model 'other_type', configuration expects datatype TYPE_FP32 for "
+            "CONTROL_SEQUENCE_START input 'START', model provides TYPE_INT32",
         ),
         "twice": (
             '"READY"',
