@@ -86,6 +86,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, files: Path) -> Iterator[Se
         add_ir(repository, name, files / f"{name}.onnx", "max_batch_size: 8")
     add_formats(repository, files)
     add_ir(repository, "text", networks.text_lengths())
+    add_ir(repository, "length_alone", networks.text_lengths(), 'output { name: "LENGTH" }')
     for name in TYPES:
         add_ir(repository, f"same_{name}", networks.identity(name))
     for name in UNSHARED:
@@ -198,6 +199,13 @@ def test_strings(client: Client) -> None:
     answer = client.infer("text", {"TEXT": text})
     assert answer["SAME"].tolist() == text.tolist()
     assert answer["LENGTH"].tolist() == [[0, 4], [2, 3]]
+
+
+def test_an_output_that_is_left_out_is_not_served(server: ServerProcess, client: Client) -> None:
+    outputs = config_of(server, "length_alone")["output"]
+    assert [(t["name"], t["data_type"], t["dims"]) for t in outputs] == [("LENGTH", "TYPE_INT32", [2])]
+    answer = client.infer("length_alone", {"TEXT": np.array([[b"", b"four"]], np.object_)})
+    assert {name: value.tolist() for name, value in answer.items()} == {"LENGTH": [[0, 4]]}
 
 
 def test_formats(client: Client, files: Path) -> None:

@@ -88,6 +88,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> TensorflowRepository
         models.add_network(network)
     for data_type in (*NUMBERS, *IDENTITY_VALUES):
         models.add_network(f"identity_{data_type.lower()}")
+    models.add_network("text", BACKEND + 'output [ { name: "id" } ]\n', name="text_id")
     models.add_network("lstm", LSTM)
     models.add_network("signatures", parameters={"TF_SIGNATURE_DEF": "triple"})
     models.add_network("tagged", TAGGED, {"TF_GRAPH_TAG": "mine"})
@@ -239,6 +240,13 @@ def test_completion(server: ServerProcess) -> None:
 def test_only_the_outputs_that_are_asked_for(client: Client) -> None:
     value = np.array([[b"red"]], object)
     assert set(client.infer("text", {"text": value}, outputs=("id",))) == {"id"}
+
+
+def test_an_output_that_is_left_out_is_not_served(server: ServerProcess, client: Client) -> None:
+    config = Client(server, "http").client.get_model_config("text_id")
+    outputs = [(t["name"], t["data_type"], t["dims"]) for t in config["output"]]
+    assert outputs == [("id", "TYPE_INT64", [-1])]
+    assert set(client.infer("text_id", {"text": np.array([[b"red"]], object)})) == {"id"}
 
 
 def test_a_signature_by_name(client: Client) -> None:
