@@ -1,5 +1,5 @@
-"""What the backend makes of configurations of ONNX models: what the author gives stays, and what he
-leaves out comes from the file."""
+"""What the backend makes of configurations of ONNX models: what is given stays, and what is left out
+comes from the file."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ struct Known {
 const std::vector<Known> kInputs = {{"X", "TYPE_FP32", {4}}, {"Z", "TYPE_INT64", {2, -1}}};
 const std::vector<Known> kOutputs = {{"Y", "TYPE_FP16", {3}}, {"W", "TYPE_STRING", {5, 6}}};
 
-// What the author left out of the entries that he gave.
+// What the listed entries lack.
 enum class Gap { kNone, kTypes, kDims, kBoth };
 
 struct Given {
@@ -44,7 +44,7 @@ struct Given {
     if (!scheduler.empty()) text += ",\"" + scheduler + "\":{}";
     return text + "}";
   }
-  // The author writes whole shapes where he means no batches.
+  // Shapes are whole where no batches are meant.
   std::string List(const std::vector<Known>& tensors) const {
     std::string text;
     for (const Known& tensor : tensors) {
@@ -57,7 +57,7 @@ struct Given {
     }
     return "[" + text + "]";
   }
-  // Whether the author means batches, as the original understands it.
+  // Whether batches are meant, as the original understands it.
   bool Batches() const {
     if (max_batch_size > 0) return true;
     return first_is_open && (inputs.empty() || outputs.empty());
