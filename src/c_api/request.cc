@@ -46,8 +46,8 @@ TRITONSERVER_Error* Change(TRITONSERVER_InferenceRequest* handle, const F& chang
   if (request->in_flight()) {
     return ToCError(absl::InvalidArgumentError(
         absl::StrCat(request->LogPrefix(),
-                     "the request is in flight: it may be changed or deleted only after its "
-                     "release callback was called")));
+                     "the request is in flight: it may be changed only after its release callback "
+                     "was called")));
   }
   if constexpr (std::is_void_v<std::invoke_result_t<F, InferRequest*>>) {
     change(request);
@@ -110,7 +110,7 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestNew(
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestDelete(
     TRITONSERVER_InferenceRequest* inference_request) try {
   if (inference_request == nullptr) return nullptr;
-  return Change(inference_request, [](InferRequest* request) { delete request; });
+  return ToCError(InferRequest::Delete(Unwrap(inference_request)));
 } catch (...) {
   return CaughtError();
 }

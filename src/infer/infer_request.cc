@@ -195,7 +195,7 @@ void InferRequest::BeginFlight(ModelPass pass, uint64_t now_ns) {
   if (!is_filler_ && model_->recorder().enabled()) stream_->BeginRecord(now_ns);
   stream_handle_ = stream_;
   issued_ = true;
-  in_flight_.store(true, std::memory_order_relaxed);
+  custody_.store(Custody::kCore, std::memory_order_relaxed);
 }
 
 void InferRequest::CompleteRecord() {
@@ -223,7 +223,7 @@ void InferRequest::AbortFlight() {
   stream_->Abandon();
   stream_.reset();
   issued_ = false;
-  in_flight_.store(false, std::memory_order_relaxed);
+  custody_.store(Custody::kMaker, std::memory_order_relaxed);
 }
 
 void InferRequest::RespondError(const absl::Status& error, FailureReason reason) {
@@ -269,8 +269,25 @@ void InferRequest::Release(uint32_t flags) {
   // dropped before the callback, because after that the request belongs to its maker again.
   stream_.reset();
   const ReleaseTarget release = release_;
-  in_flight_.store(false, std::memory_order_release);
+  Custody custody = Custody::kCore;
+  const bool is_makers = custody_.compare_exchange_strong(custody, Custody::kMaker,
+                                                          std::memory_order_acq_rel);
   release.fn(this, flags, release);
+  if (!is_makers) delete this;
+}
+
+absl::Status InferRequest::Delete(InferRequest* request) {
+  Custody custody = Custody::kCore;
+  if (request->custody_.compare_exchange_strong(custody, Custody::kCoreAlone,
+                                                std::memory_order_acq_rel)) {
+    return absl::OkStatus();
+  }
+  if (custody == Custody::kMaker) {
+    delete request;
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      "the request was deleted already; it is freed when its release callback has returned");
 }
 
 }  // namespace nereid

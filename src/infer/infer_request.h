@@ -2,7 +2,7 @@
 // TRITONSERVER_InferenceRequest* and TRITONBACKEND_Request* point to.
 //
 // Ownership: its maker owns it, except between Issue (Server::Infer) and the release
-// callback. In flight it travels as a RequestPtr, then is lent to a backend as a bare pointer
+// callback. A maker that deletes it meanwhile leaves it to the core. In flight it travels as a RequestPtr, then is lent to a backend as a bare pointer
 // until the backend releases it. Thread-compatible: one owner at a time; the marked members are
 // thread-safe.
 #ifndef NEREID_INFER_INFER_REQUEST_H_
@@ -141,7 +141,11 @@ class NEREID_API InferRequest {
   const std::shared_ptr<ResponseStream>& stream() const { return stream_; }
   // Whether the core has the request: from the start of Issue until its release callback, or until
   // Issue fails. Any thread.
-  bool in_flight() const { return in_flight_.load(std::memory_order_acquire); }
+  bool in_flight() const { return custody_.load(std::memory_order_acquire) != Custody::kMaker; }
+  // Deletes `request`, which was made by new and belongs to its maker. One in flight is deleted
+  // when its release callback has returned. INVALID_ARGUMENT if that was asked before. Any thread,
+  // but not while Issue begins.
+  static absl::Status Delete(InferRequest* request);
   // Marks the request cancelled; if it is queued, its scheduler drops it. INTERNAL before Issue.
   // May be called while the request is in flight, from any thread, but not during its destruction.
   absl::Status Cancel();
@@ -169,7 +173,7 @@ class NEREID_API InferRequest {
   // and goes to the release watcher. REQUIRES: there is a release watcher.
   void Reschedule();
   // Ends the flight: tells the release watcher, drops the stream, returns the units, calls the
-  // release callback.
+  // release callback. Then deletes the request if its maker has called Delete.
   void Release(uint32_t flags);
 
   // ---- What the issuer says about a flight. Used by the request's current owner.
@@ -244,6 +248,9 @@ class NEREID_API InferRequest {
   uint32_t lent_slot() const { return lent_slot_; }
 
  private:
+  // Who has the request. In flight with kCoreAlone nobody else wants it any more.
+  enum class Custody : uint8_t { kMaker, kCore, kCoreAlone };
+
   friend class RequestValidator;
   friend class SequenceStates;  // own_states_
 
@@ -287,7 +294,7 @@ class NEREID_API InferRequest {
   std::shared_ptr<ResponseStream> stream_;       // while in flight
   std::weak_ptr<ResponseStream> stream_handle_;  // of the last flight; for Cancel
   bool issued_ = false;
-  std::atomic<bool> in_flight_{false};
+  std::atomic<Custody> custody_{Custody::kMaker};
   RequestLifecycle lifecycle_;
   uint64_t request_start_ns_ = 0;
   uint64_t queue_start_ns_ = 0;

@@ -533,7 +533,9 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceRequestNe
     struct TRITONSERVER_InferenceRequest** inference_request, struct TRITONSERVER_Server* server,
     const char* model_name, const int64_t model_version);
 
-/// Frees a request that the caller owns. Errors: INVALID_ARG for one in flight, which stays.
+/// Frees a request that the caller owns. One in flight is freed when its release callback has
+/// returned, and must not be used any more but by that callback, which must not delete it again.
+/// Errors: INVALID_ARG for one that was deleted in flight before.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceRequestDelete(
     struct TRITONSERVER_InferenceRequest* inference_request);
 

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
 #include <thread>
 
 #include "tests/conformance/capi/harness.h"
@@ -381,7 +384,7 @@ TEST_F(InferTest, CancelledInTheQueueIsNotExecuted) {
   EXPECT_EQ(Outputs(first.TakeResponse()).size(), 1u);
 }
 
-// Every function that changes or deletes a request.
+// Every function that changes a request.
 std::vector<TRITONSERVER_Error*> TryToChange(TRITONSERVER_InferenceRequest* request,
                                              TRITONSERVER_ResponseAllocator* allocator) {
   const int64_t shape[] = {1, 1};
@@ -417,7 +420,6 @@ std::vector<TRITONSERVER_Error*> TryToChange(TRITONSERVER_InferenceRequest* requ
       TRITONSERVER_InferenceRequestSetReleaseCallback(request, nullptr, nullptr),
       TRITONSERVER_InferenceRequestSetResponseCallback(request, allocator, nullptr, nullptr,
                                                        nullptr),
-      TRITONSERVER_InferenceRequestDelete(request),
   };
   EXPECT_TRUE(Ok(TRITONSERVER_BufferAttributesDelete(attributes)));
   return results;
@@ -434,8 +436,8 @@ TEST_F(InferTest, ARequestInFlightIsLeftAlone) {
   ASSERT_TRUE(Ok(second.Issue()));
   for (TRITONSERVER_Error* const result : TryToChange(second.request(), allocator_.get())) {
     EXPECT_TRUE(Fails(result, TRITONSERVER_ERROR_INVALID_ARG,
-                      "[request id: own] the request is in flight: it may be changed or deleted "
-                      "only after its release callback was called"));
+                      "[request id: own] the request is in flight: it may be changed only after "
+                      "its release callback was called"));
   }
   const ResponsePtr response = second.TakeResponse();
   EXPECT_EQ(Floats(Outputs(response).at(0)), std::vector<float>(8, 2));
@@ -445,46 +447,91 @@ TEST_F(InferTest, ARequestInFlightIsLeftAlone) {
   EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetId(second.request(), "after")));
 }
 
-TEST_F(InferTest, ReleaseCallbackMayDeleteTheRequest) {
-  Call reference(server(), "id", &allocator_);  // takes the response
-  TRITONSERVER_InferenceRequest* request = nullptr;
-  ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestNew(&request, server().get(), "id", -1)));
-  const int64_t shape[] = {1, 1};
-  const float value = 5;
-  ASSERT_TRUE(Ok(
-      TRITONSERVER_InferenceRequestAddInput(request, "INPUT0", TRITONSERVER_TYPE_FP32, shape, 2)));
-  ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestAppendInputData(
-      request, "INPUT0", &value, sizeof(value), TRITONSERVER_MEMORY_CPU, 0)));
+// A request that is not deleted at the end, whose callbacks run these functions as well.
+struct OwnRequest {
+  explicit OwnRequest(const TestServer& server, const std::string& model,
+                      TRITONSERVER_ResponseAllocator* allocator, DiaryAllocator* diary) {
+    EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestNew(&handle, server.get(), model.c_str(), -1)));
+    EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetId(handle, "own")));
+    const int64_t shape[] = {1, 1};
+    EXPECT_TRUE(Ok(
+        TRITONSERVER_InferenceRequestAddInput(handle, "INPUT0", TRITONSERVER_TYPE_FP32, shape, 2)));
+    EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestAppendInputData(
+        handle, "INPUT0", &value, sizeof(value), TRITONSERVER_MEMORY_CPU, 0)));
+    EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetReleaseCallback(
+        handle,
+        [](TRITONSERVER_InferenceRequest* released, uint32_t, void* userp) {
+          auto* own = static_cast<OwnRequest*>(userp);
+          own->on_release(released);
+          std::lock_guard<std::mutex> lock(own->mu);
+          own->released = true;
+          own->changed.notify_all();
+        },
+        this)));
+    EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestSetResponseCallback(
+        handle, allocator, diary,
+        [](TRITONSERVER_InferenceResponse* response, uint32_t, void* userp) {
+          auto* own = static_cast<OwnRequest*>(userp);
+          own->on_response();
+          std::lock_guard<std::mutex> lock(own->mu);
+          own->response.reset(response);
+          own->changed.notify_all();
+        },
+        this)));
+  }
+  std::vector<float> Answer() {
+    std::unique_lock<std::mutex> lock(mu);
+    changed.wait(lock, [&] { return released && response != nullptr; });
+    return Floats(Outputs(response).at(0));
+  }
 
-  struct Seen {
-    std::mutex mu;
-    std::condition_variable changed;
-    bool deleted = false;
-    ResponsePtr response;
-  } seen;
-  ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestSetReleaseCallback(
-      request,
-      [](TRITONSERVER_InferenceRequest* released, uint32_t, void* userp) {
-        EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestDelete(released)));
-        auto* seen = static_cast<Seen*>(userp);
-        std::lock_guard<std::mutex> lock(seen->mu);
-        seen->deleted = true;
-        seen->changed.notify_all();
-      },
-      &seen)));
-  ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestSetResponseCallback(
-      request, allocator_.get(), &allocator_,
-      [](TRITONSERVER_InferenceResponse* response, uint32_t, void* userp) {
-        auto* seen = static_cast<Seen*>(userp);
-        std::lock_guard<std::mutex> lock(seen->mu);
-        seen->response.reset(response);
-        seen->changed.notify_all();
-      },
-      &seen)));
-  ASSERT_TRUE(Ok(TRITONSERVER_ServerInferAsync(server().get(), request, nullptr)));
-  std::unique_lock<std::mutex> lock(seen.mu);
-  seen.changed.wait(lock, [&] { return seen.deleted && seen.response != nullptr; });
-  EXPECT_THAT(Floats(Outputs(seen.response).at(0)), ElementsAre(5));
+  const float value = 5;
+  TRITONSERVER_InferenceRequest* handle = nullptr;
+  std::function<void(TRITONSERVER_InferenceRequest*)> on_release = [](auto*) {};
+  std::function<void()> on_response = [] {};
+  std::mutex mu;
+  std::condition_variable changed;
+  bool released = false;
+  ResponsePtr response;
+};
+
+TEST_F(InferTest, ReleaseCallbackMayDeleteTheRequest) {
+  OwnRequest own(server(), "id", allocator_.get(), &allocator_);
+  own.on_release = [](TRITONSERVER_InferenceRequest* released) {
+    EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestDelete(released)));
+  };
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerInferAsync(server().get(), own.handle, nullptr)));
+  EXPECT_THAT(own.Answer(), ElementsAre(5));
+}
+
+TEST_F(InferTest, DeletedInFlightARequestLastsUntilItsReleaseCallback) {
+  OwnRequest own(server(), "slow", allocator_.get(), &allocator_);
+  const auto deleted_already = [](TRITONSERVER_InferenceRequest* request) {
+    return Fails(TRITONSERVER_InferenceRequestDelete(request), TRITONSERVER_ERROR_INVALID_ARG,
+                 "the request was deleted already");
+  };
+  std::string id;
+  own.on_release = [&](TRITONSERVER_InferenceRequest* released) {
+    const char* text = nullptr;
+    EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestId(released, &text)));
+    id = text;
+    EXPECT_TRUE(deleted_already(released));
+  };
+  ASSERT_TRUE(Ok(TRITONSERVER_ServerInferAsync(server().get(), own.handle, nullptr)));
+  EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestDelete(own.handle)));
+  EXPECT_TRUE(deleted_already(own.handle));
+  EXPECT_THAT(own.Answer(), ElementsAre(5));
+  EXPECT_EQ(id, "own");
+}
+
+TEST_F(InferTest, AResponseCallbackMayDeleteTheRequest) {
+  // The release callback runs before or after the response callback, so several are tried.
+  for (int i = 0; i < 50; ++i) {
+    OwnRequest own(server(), "id", allocator_.get(), &allocator_);
+    own.on_response = [&own] { EXPECT_TRUE(Ok(TRITONSERVER_InferenceRequestDelete(own.handle))); };
+    ASSERT_TRUE(Ok(TRITONSERVER_ServerInferAsync(server().get(), own.handle, nullptr)));
+    EXPECT_THAT(own.Answer(), ElementsAre(5));
+  }
 }
 
 TEST_F(InferTest, InputDataMayComeInPieces) {
