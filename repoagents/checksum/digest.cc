@@ -39,8 +39,7 @@ std::string ToHex(const unsigned char* bytes, size_t size) {
 
 bool StaysInside(const std::string& path) {
   const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
-  return !path.empty() && normal.is_relative() && normal.begin() != normal.end() &&
-         *normal.begin() != "..";
+  return normal.is_relative() && normal.begin() != normal.end() && *normal.begin() != "..";
 }
 
 }  // namespace
@@ -54,7 +53,9 @@ Result<Expected> ReadParameter(std::string_view name, std::string_view value) {
         StrCat("Unexpected parameter '", name,
                "' of the checksum agent: expected 'MD5:<path>' or 'SHA256:<path>'"));
   }
-  expected.path = std::string(name.substr(colon + 1));
+  // A slash in front means the model's directory, as in the original.
+  const std::string_view path = name.substr(colon + 1);
+  expected.path = std::string(path.substr(std::min(path.size(), path.find_first_not_of('/'))));
   if (!StaysInside(expected.path)) {
     return Error::InvalidArg(
         StrCat("the path of parameter '", name, "' leads out of the model's directory"));

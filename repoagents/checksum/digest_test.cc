@@ -38,6 +38,7 @@ TEST_F(DigestTest, AModelPassesIfItsSumsAreRight) {
   };
   EXPECT_TRUE(check("MD5:1/model", kMd5).ok());
   EXPECT_TRUE(check("SHA256:1/model", kSha256).ok());
+  EXPECT_TRUE(check("MD5:/1/model", kMd5).ok()) << "a slash in front means the directory";
   EXPECT_TRUE(check("MD5:1/model", "900150983CD24FB0D6963F7D28E17F72").ok());
   const nereid_backend::Error wrong = check("MD5:1/model", std::string(32, '0'));
   ASSERT_FALSE(wrong.ok());
@@ -45,7 +46,7 @@ TEST_F(DigestTest, AModelPassesIfItsSumsAreRight) {
 }
 
 TEST_F(DigestTest, ParametersThatMakeNoSenseAreRefused) {
-  for (const char* name : {"MD5", "CRC:1/model", "MD5:", "MD5:../model", "MD5:/model"}) {
+  for (const char* name : {"MD5", "CRC:1/model", "MD5:", "MD5:../model", "MD5:/", "MD5:/../model"}) {
     EXPECT_FALSE(ReadParameter(name, kMd5).ok()) << name;
   }
   EXPECT_FALSE(ReadParameter("SHA256:1/model", kMd5).ok());

@@ -2,7 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -47,14 +47,13 @@ StateSpec ToState(const ModelSequenceBatching::State& state, bool batching) {
 // The path of a file in the model's folder `initial_state`. INVALID_ARGUMENT if it is outside that
 // folder.
 absl::StatusOr<std::string> FilePath(const StateSpec& spec, const std::string& model_dir) {
-  const std::filesystem::path relative =
-      std::filesystem::path(spec.initial_file).lexically_normal();
-  if (relative.empty() || relative.is_absolute() || *relative.begin() == "..") {
+  const std::optional<std::string> relative = PathInside(spec.initial_file);
+  if (!relative.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("initial state file '", spec.initial_file, "' of state '", spec.input_name,
                      "' is outside the model's folder 'initial_state'"));
   }
-  return JoinPath(JoinPath(model_dir, "initial_state"), relative.string());
+  return JoinPath(JoinPath(model_dir, "initial_state"), *relative);
 }
 
 }  // namespace

@@ -78,6 +78,8 @@ TEST_F(LoadInitialStatesTest, AFileElsewhereOrMissingIsAnError) {
             absl::InvalidArgumentError("initial state file '../config.pbtxt' of state 'I' is "
                                        "outside the model's folder 'initial_state'"));
   EXPECT_TRUE(absl::IsNotFound(Load("none")));
+  fs_.WriteFile("/models/m/initial_state/f", "abcd");
+  EXPECT_TRUE(Load("/f").ok()) << "a slash in front means the folder";
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <random>
 
@@ -74,13 +73,13 @@ void FillRandom(DataType type, std::string* bytes) {
 
 // The path of a file in the model's folder `warmup`. INVALID_ARGUMENT if it lies elsewhere.
 absl::StatusOr<std::string> FilePath(const WarmupInput& input, const std::string& model_dir) {
-  const std::filesystem::path relative = std::filesystem::path(input.file).lexically_normal();
-  if (relative.empty() || relative.is_absolute() || *relative.begin() == "..") {
+  const std::optional<std::string> relative = PathInside(input.file);
+  if (!relative.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat("warmup data file '", input.file, "' of input '",
                                                    input.name,
                                                    "' is outside the model's folder 'warmup'"));
   }
-  return JoinPath(JoinPath(model_dir, "warmup"), relative.string());
+  return JoinPath(JoinPath(model_dir, "warmup"), *relative);
 }
 
 }  // namespace

@@ -101,11 +101,16 @@ TEST_F(WarmupDataTest, AFileThatHoldsTooLittle) {
           "dataonly has 6 bytes"));
 }
 
+TEST_F(WarmupDataTest, ASlashInFrontMeansTheFolder) {
+  fs_.WriteFile("/models/m/warmup/data", "a");
+  EXPECT_EQ(Bytes(Input(DataType::kInt8, {1}, WarmupData::kFile, "/data")).value(), "a");
+}
+
 TEST_F(WarmupDataTest, AFileThatIsNotThereOrElsewhere) {
   EXPECT_EQ(Bytes(Input(DataType::kInt8, {1}, WarmupData::kFile, "data")).status().code(),
             absl::StatusCode::kNotFound);
   fs_.WriteFile("/models/secret", "x");
-  for (const char* file : {"", "../../secret", "a/../../../secret", "/models/secret", ".."}) {
+  for (const char* file : {"", "../../secret", "a/../../../secret", "/../../secret", ".."}) {
     EXPECT_EQ(Bytes(Input(DataType::kInt8, {1}, WarmupData::kFile, file)).status(),
               absl::InvalidArgumentError(std::string("warmup data file '") + file +
                                          "' of input 'in' is outside the model's folder "

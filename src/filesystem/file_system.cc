@@ -3,6 +3,9 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
 
+#include <algorithm>
+#include <filesystem>
+
 namespace nereid {
 
 absl::StatusOr<bool> FileSystem::Exists(const std::string& path) const {
@@ -14,6 +17,16 @@ absl::StatusOr<bool> FileSystem::Exists(const std::string& path) const {
 
 std::string JoinPath(absl::string_view directory, absl::string_view name) {
   return absl::StrCat(absl::StripSuffix(directory, "/"), "/", absl::StripPrefix(name, "/"));
+}
+
+std::optional<std::string> PathInside(absl::string_view path) {
+  path.remove_prefix(std::min(path.size(), path.find_first_not_of('/')));
+  const auto normal =
+      std::filesystem::path(std::string(path)).lexically_normal();
+  if (!normal.has_filename() || *normal.begin() == ".." || *normal.begin() == ".") {
+    return std::nullopt;
+  }
+  return normal.string();
 }
 
 }  // namespace nereid

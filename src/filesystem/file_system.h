@@ -8,6 +8,7 @@
 #include <absl/strings/string_view.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,10 @@ class NEREID_API FileSystem {
 
 // "<directory>/<name>", without doubling the slash.
 NEREID_API std::string JoinPath(absl::string_view directory, absl::string_view name);
+
+// `path` as the path of a file in a folder: without dots, and without slashes in front, as JoinPath
+// takes it. Nothing if it leads out of the folder, or names the folder itself or a folder in it.
+NEREID_API std::optional<std::string> PathInside(absl::string_view path);
 
 }  // namespace nereid
 

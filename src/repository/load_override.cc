@@ -9,6 +9,7 @@
 
 #include "base/outside_text.h"
 #include "base/status_macros.h"
+#include "filesystem/file_system.h"
 
 namespace nereid {
 namespace {
@@ -42,13 +43,11 @@ absl::Status Clash(const std::string& parameter) {
 // The path of a file parameter, without dots.
 absl::StatusOr<fs::path> RelativePath(const std::string& parameter) {
   RETURN_IF_ERROR(CheckOutsideName("file parameter", parameter, PATH_MAX));
-  const fs::path path = fs::path(parameter.substr(kFilePrefix.size())).lexically_normal();
-  const bool inside = path.is_relative() && path.has_filename() && path.begin() != path.end() &&
-                      *path.begin() != ".." && *path.begin() != ".";
-  if (inside) return path;
-  return absl::InvalidArgumentError(absl::StrCat("Invalid file parameter '", parameter,
-                                                 "' with normalized path '", path.string(),
-                                                 "' must stay within model directory."));
+  const std::string asked = parameter.substr(kFilePrefix.size());
+  if (std::optional<std::string> path = PathInside(asked)) return fs::path(*std::move(path));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "Invalid file parameter '", parameter, "' with normalized path '",
+      fs::path(asked).lexically_normal().string(), "' must stay within model directory."));
 }
 
 absl::Status WriteFile(const std::string& parameter, const fs::path& path,

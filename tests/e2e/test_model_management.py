@@ -78,8 +78,11 @@ def test_parameters(
     client.load_model("echo", config=config, files={"file:7/weights": b"\x00\xff bytes"})
     assert ("echo", "7") in index(server)
     poll_until("version 1 gone", lambda: index(server)["echo", "1"][1] == "unloaded")
+    client.load_model("echo", config=config, files={"file:/7/weights": b"of the same folder"})
+    assert index(server)["echo", "7"] == ("READY", "")
     for files, text in (
         ({"file:../weights": b"x"}, "must stay within model directory"),
+        ({"file:/../weights": b"x"}, "must stay within model directory"),
         ({"file:1": b"x", "file:1/weights": b"x"}, "directory has been created as a file"),
     ):
         with pytest.raises(InferenceServerException, match=text):
