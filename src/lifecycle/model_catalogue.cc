@@ -72,6 +72,7 @@ void ModelCatalogue::NoteRetired(
         prepare(version, entry);
       } else if (entry.state == ModelState::kUnavailable) {
         entry.reason = ReasonText(reason);
+        entry.retired = true;
       }
     }
   });
@@ -101,6 +102,7 @@ void ModelCatalogue::NoteClosed(const ModelId& id, int64_t version, const Manage
     if (gone.state != ModelState::kUnloading) return;
     gone.state = ModelState::kUnavailable;
     gone.reason = ReasonText(reason);
+    gone.retired = true;
   });
 }
 

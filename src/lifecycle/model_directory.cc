@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "base/status_macros.h"
 
 namespace nereid {
@@ -101,6 +103,26 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelDirectory::FindVersion(const 
                                                version, " is not at ready state"));
   }
   return entry->second.model;
+}
+
+std::optional<std::vector<std::shared_ptr<ManagedModel>>> ModelDirectory::Expected() const {
+  std::vector<std::shared_ptr<ManagedModel>> expected;
+  for (const auto& [name, entry] : models) {
+    // A model whose configuration could not be read does not make the server unready.
+    if (entry.versions.empty() && entry.looked_for_versions) return std::nullopt;
+    const bool serves = std::any_of(entry.versions.begin(), entry.versions.end(),
+                                    [](auto& v) { return v.second.state == ModelState::kReady; });
+    for (const auto& [version, v] : entry.versions) {
+      if (v.state == ModelState::kReady) {
+        expected.push_back(v.model);
+        continue;
+      }
+      const bool gone = v.state == ModelState::kUnloading || v.retired;
+      const bool comes_besides = v.state == ModelState::kLoading && serves;
+      if (!gone && !comes_besides) return std::nullopt;
+    }
+  }
+  return expected;
 }
 
 std::shared_ptr<ManagedModel> ModelDirectory::FindSequence(absl::string_view name, int64_t version,

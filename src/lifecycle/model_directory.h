@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct VersionEntry {
   ModelState state = ModelState::kUnknown;
   std::string reason;
   std::shared_ptr<ManagedModel> model;  // null unless the version serves or drains
+  // Taken out of service since its last load: for itself, with its repository, or because a model
+  // that it uses has gone.
+  bool retired = false;
 };
 
 struct ModelEntry {
@@ -69,6 +73,10 @@ struct ModelDirectory {
   // The same for the model that a client means by `name`.
   std::shared_ptr<ManagedModel> FindSequence(absl::string_view name, int64_t version,
                                              const CorrelationId& id) const;
+  // The versions that have to be ready for the server to be. Nothing if a version that was to be
+  // loaded does not serve, or a model has no versions. What was taken out of service does not
+  // count, whatever the reason; nor does a version that loads while another of its model serves.
+  std::optional<std::vector<std::shared_ptr<ManagedModel>>> Expected() const;
   // Like Find, for a model that was already found.
   static absl::StatusOr<std::shared_ptr<ManagedModel>> FindVersion(const ModelEntry& entry,
                                                                    absl::string_view name,

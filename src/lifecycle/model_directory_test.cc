@@ -112,6 +112,39 @@ TEST_F(ModelDirectoryTest, TheVersionIsNotReady) {
   }
 }
 
+TEST_F(ModelDirectoryTest, WhichVersionsHaveToBeReady) {
+  struct Case {
+    ModelState state;
+    bool retired;
+    bool alone, beside;  // whether the server may be ready, where no other version serves or one does
+  };
+  const Case cases[] = {
+      {ModelState::kUnknown, false, false, false}, {ModelState::kUnavailable, false, false, false},
+      {ModelState::kUnavailable, true, true, true}, {ModelState::kLoading, false, false, true},
+      {ModelState::kUnloading, false, true, true},  {ModelState::kReady, false, true, true},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(ModelStateName(c.state));
+    directory_ = ModelDirectory();
+    Add(2, c.state);
+    directory_.models["m"].versions[2].retired = c.retired;
+    EXPECT_EQ(directory_.Expected().has_value(), c.alone);
+    Add(1, ModelState::kReady);
+    const auto expected = directory_.Expected();
+    ASSERT_EQ(expected.has_value(), c.beside);
+    if (!c.beside) continue;
+    EXPECT_EQ(expected->size(), c.state == ModelState::kReady ? 2u : 1u);
+    EXPECT_EQ(expected->front()->config().version, 1);
+  }
+}
+
+TEST_F(ModelDirectoryTest, AModelWithoutVersionsCountsIfItsVersionsWereLookedFor) {
+  directory_.models["unreadable"].reason = "why";
+  EXPECT_TRUE(directory_.Expected().has_value());
+  directory_.models["empty"].looked_for_versions = true;
+  EXPECT_FALSE(directory_.Expected().has_value());
+}
+
 TEST_F(ModelDirectoryTest, APictureKnowsNamesInAllNamespaces) {
   directory_.namespacing = true;
   for (const char* const space : {"/a", "/b"}) {

@@ -146,6 +146,7 @@ absl::StatusOr<std::vector<ModelLoader::VersionTask>> ModelLoader::PlanVersions(
       if (present.state != ModelState::kReady) {
         present.state = ModelState::kLoading;
         present.reason.clear();
+        present.retired = false;
         continue;
       }
       task.present = present;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -20,6 +21,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 size_t InstanceCount(const std::shared_ptr<ManagedModel>& model) {
   return static_cast<const LoadedModel&>(*model).instance_count();
@@ -457,6 +459,76 @@ TEST_F(ModelManagerTest, ANameThatComesASecondTimeIsServedNoMore) {
 }
 
 // ---- Several repositories
+
+// Whatever takes a model out of service, the server stays ready; a load that fails does not.
+TEST_F(ModelManagerTest, WhatGoesOutOfServiceDoesNotMakeTheServerUnready) {
+  struct Case {
+    const char* what;
+    std::function<void()> change;
+    bool ready;
+    const char* model;
+    const char* state;
+  };
+  const auto poll = [this] { (void)manager_->Poll(/*wait=*/true); };
+  const Case cases[] = {
+      {"an unload", [&] { EXPECT_TRUE(manager_->Unload("m").ok()); }, true, "m",
+       "1: UNAVAILABLE unloaded"},
+      {"an unload of an ensemble's member", [&] { EXPECT_TRUE(manager_->Unload("m").ok()); }, true,
+       "e", "1: UNAVAILABLE ensemble 'e' depends on 'm' which has no loaded version."},
+      {"a member that goes while polling",
+       [&] {
+         repository_.fs.Remove("/models/m");
+         poll();
+       },
+       true, "e", "1: UNAVAILABLE ensemble 'e' depends on 'm' which has no loaded version."},
+      {"a name that comes a second time",
+       [&] {
+         repository_.Write("m", {1}, "", "/other");
+         poll();
+       },
+       true, "m", "1: UNAVAILABLE model appears in two or more repositories"},
+      {"a name that comes a second time, for the ensemble",
+       [&] {
+         repository_.Write("m", {1}, "", "/other");
+         poll();
+       },
+       true, "e", "1: UNAVAILABLE ensemble 'e' depends on 'm' which has no loaded version."},
+      {"a member that does not fit any more",
+       [&] {
+         repository_.Write("m", {1}, "input { name: 'more' data_type: TYPE_INT8 dims: [ 1 ] }");
+         poll();
+       },
+       true, "e", "1: UNAVAILABLE in ensemble e, "},
+      {"a load that fails",
+       [&] {
+         repository_.Write("refused");
+         poll();
+       },
+       false, "refused", "1: UNAVAILABLE Internal: the fake backend refuses this model"},
+      {"a reload that fails",
+       [&] {
+         repository_.Write("m", {1}, "runtime: 'nowhere.so'");
+         poll();
+       },
+       true, "m", "1: READY"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    repository_.fs.Remove("/models/refused");
+    repository_.fs.Remove("/models/m");
+    repository_.fs.Remove("/other/m");
+    repository_.fs.MakeDirectory("/other");
+    repository_.Write("m");
+    repository_.WriteEnsemble("e", FakeRepository::Step("m", "in", "out"));
+    Start({"/models", "/other"});
+    ASSERT_THAT(manager_->LoadAll(), IsEmpty());
+    ASSERT_TRUE(manager_->Directory().Expected().has_value());
+    c.change();
+    EXPECT_TRUE(manager_->WaitUnloaded(Never()));
+    EXPECT_EQ(manager_->Directory().Expected().has_value(), c.ready);
+    EXPECT_THAT(States(c.model), ElementsAre(StartsWith(c.state)));
+  }
+}
 
 TEST_F(ModelManagerTest, NamespacesTellModelsOfTheSameNameApart) {
   repository_.Write("m");

@@ -50,31 +50,6 @@ absl::Status TimedOut() {
 absl::Status NotReady() { return absl::UnavailableError("Server not ready"); }
 absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
 
-// The models that have to be ready for the server to be; none if some model does not serve.
-std::optional<std::vector<std::shared_ptr<ManagedModel>>> ModelsToAsk(
-    const ModelDirectory& directory) {
-  std::vector<std::shared_ptr<ManagedModel>> models;
-  for (const auto& [name, entry] : directory.models) {
-    if (entry.versions.empty()) {
-      if (entry.looked_for_versions) return std::nullopt;
-      continue;  // a model that could not be read does not make the server unready
-    }
-    const bool serves = std::any_of(entry.versions.begin(), entry.versions.end(),
-                                    [](auto& v) { return v.second.state == ModelState::kReady; });
-    for (const auto& [version, v] : entry.versions) {
-      const bool gone_on_purpose =
-          v.state == ModelState::kUnloading ||
-          (v.state == ModelState::kUnavailable && v.reason == kUnloadedReason);
-      // A further version that is being loaded does not make the server unready.
-      const bool comes_besides = v.state == ModelState::kLoading && serves;
-      if (gone_on_purpose || comes_besides) continue;
-      if (v.state != ModelState::kReady) return std::nullopt;
-      models.push_back(v.model);
-    }
-  }
-  return models;
-}
-
 absl::Status Ask(ReadinessFrom from, ManagedModel* model) {
   return from == ReadinessFrom::kBackends ? model->CheckReady() : model->KnownReady();
 }
@@ -353,7 +328,7 @@ absl::StatusOr<bool> Server::IsReady(ReadinessFrom from) const {
     // Collected before any backend is asked: a backend that calls the server may replace this
     // thread's directory.
     const std::optional<std::vector<std::shared_ptr<ManagedModel>>> models =
-        ModelsToAsk(models_->Directory());
+        models_->Directory().Expected();
     if (!models.has_value()) return false;
     const auto unready = std::find_if(models->begin(), models->end(), [&](const auto& model) {
       return !Ask(from, model.get()).ok();

@@ -337,6 +337,7 @@ def test_two_repositories(server_factory: ServerFactory, tmp_path: Path) -> None
         "model appears in two or more repositories",
     )
     assert echo(server.http_url).status == 200
+    assert raw_http.get(server.http_url, "/v2/health/ready").status == 200, "echo serves"
     named = server_factory([one.root, two.root], "--model-namespacing=true")
     assert "There are 2 identifiers" in echo(named.http_url, "both").error()
     assert echo(named.http_url).status == 200
