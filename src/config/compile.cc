@@ -277,6 +277,7 @@ CompiledModel CompileModel(const inference::ModelConfig& config, int64_t version
   model.batching = ToOptions(config);
   model.ensemble = ToEnsemble(config.ensemble_scheduling());
   model.sequence = ToSequence(config);
+  model.keeps_state = model.sequence.enabled;
   model.states = ToStates(config);
   model.instances = ToInstances(config);
   model.warmup = ToWarmup(config);

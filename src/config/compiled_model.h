@@ -144,6 +144,9 @@ struct CompiledModel {
   int32_t max_batch_size = 0;  // 0: tensors have no batch dimension
   bool decoupled = false;
   bool response_cache = false;      // responses may be stored and reused for equal requests
+  // Answers depend on earlier requests: the model has a sequence scheduler or, for an ensemble, a
+  // member that keeps state. The latter is set by whoever knows the members.
+  bool keeps_state = false;
   std::vector<InputSpec> inputs;    // in the order of the configuration
   std::vector<OutputSpec> outputs;  // in the order of the configuration
   size_t required_input_count = 0;  // inputs that are not optional

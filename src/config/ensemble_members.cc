@@ -13,6 +13,12 @@
 namespace nereid {
 namespace {
 
+absl::Status DifferentOrigins(const CompiledModel& ensemble, const std::string& model) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("in ensemble ", ensemble.name, ", step of model '", model,
+                   "' receives inputs originated from different decoupled models"));
+}
+
 // The name used in configurations.
 std::string ConfigName(DataType type) {
   return absl::StrCat("TYPE_", type == DataType::kBytes ? "STRING" : DataTypeName(type));
@@ -181,9 +187,7 @@ absl::StatusOr<std::vector<uint32_t>> DecoupledOrigins(const CompiledModel& ense
       for (const TensorMapping& input : steps[i].inputs) {
         const uint32_t origin = origin_of[input.tensor];
         if (origins[i] != 0 && origin != 0 && origin != origins[i]) {
-          return absl::InvalidArgumentError(
-              absl::StrCat("in ensemble ", ensemble.name, ", step of model '", steps[i].model_name,
-                           "' receives inputs originated from different decoupled models"));
+          return DifferentOrigins(ensemble, steps[i].model_name);
         }
         origins[i] = std::max(origins[i], origin);
       }
@@ -191,6 +195,14 @@ absl::StatusOr<std::vector<uint32_t>> DecoupledOrigins(const CompiledModel& ense
       for (const TensorMapping& output : steps[i].outputs) origin_of[output.tensor] = own;
       done[i] = changed = true;
     }
+  }
+  // The outputs meet in one answer, as inputs meet in a step; the original names the ensemble then.
+  uint32_t origin = 0;
+  for (const OutputSpec& output : ensemble.outputs) {
+    const auto own = origin_of.find(output.name);
+    if (own == origin_of.end() || own->second == 0) continue;
+    if (origin != 0 && origin != own->second) return DifferentOrigins(ensemble, ensemble.name);
+    origin = own->second;
   }
   return origins;
 }
@@ -204,7 +216,18 @@ Diagnostics FindMemberProblems(const CompiledModel& ensemble,
   const absl::Status origins = DecoupledOrigins(ensemble, decoupled).status();
   if (!origins.ok()) {
     problems.Add("ensemble_scheduling", std::string(origins.message()),
-                 "take the inputs of each step from at most one decoupled model");
+                 "take the inputs of each step, and the outputs, from at most one decoupled model");
+  }
+  const auto stateful =
+      std::find_if(members.begin(), members.end(),
+                   [](const CompiledModel* member) { return member->keeps_state; });
+  if (ensemble.response_cache && stateful != members.end()) {
+    problems.Add("response_cache.enable",
+                 absl::StrCat("Response Cache does not currently support model ", ensemble.name,
+                              " with sequence batching scheduler. Please disable the response "
+                              "cache."),
+                 absl::StrCat("set it to false: answers of its member '", (*stateful)->name,
+                              "' depend on earlier requests"));
   }
   return problems;
 }

@@ -15,8 +15,9 @@
 namespace nereid {
 
 // INVALID_ARGUMENT, naming every problem: tensors that the members lack or that are connected to
-// nothing, types and shapes that differ between steps, batches too large for a member, and a step
-// that takes responses of two decoupled models. `members`: one per step. REQUIRES: the
+// nothing, types and shapes that differ between steps, batches too large for a member, a step (or
+// the outputs) that takes responses of two decoupled models, and a response cache over a member
+// that keeps state. `members`: one per step. REQUIRES: the
 // configuration of the ensemble passed its own checks (CheckEnsemble).
 absl::Status CheckEnsembleMembers(const CompiledModel& ensemble,
                                   absl::Span<const CompiledModel* const> members);

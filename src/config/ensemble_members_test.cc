@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // An ensemble "e" from A to Z and the models of its steps.
 class EnsembleMembersTest : public ::testing::Test {
@@ -149,8 +150,33 @@ TEST_F(EnsembleMembersTest, AnswersOfTwoDecoupledModelsDoNotMeet) {
   members_[2].inputs.push_back(Input("J", {4}));
   EXPECT_EQ(Problem(),
             "in ensemble e, step of model 'x' receives inputs originated from different decoupled "
-            "models (ensemble_scheduling: take the inputs of each step from at most one decoupled "
-            "model)");
+            "models (ensemble_scheduling: take the inputs of each step, and the outputs, from at "
+            "most one decoupled model)");
+}
+
+TEST_F(EnsembleMembersTest, NorDoTheyMeetInTheOutputs) {
+  Step("d1", "A", "Z").decoupled = true;
+  Step("d2", "A", "Y").decoupled = true;
+  EXPECT_EQ(Problem(), "") << "Y is no output";
+  ensemble_.outputs.push_back(ensemble_.outputs[0]);
+  ensemble_.outputs.back().name = "Y";
+  EXPECT_THAT(Problem(), StartsWith("in ensemble e, step of model 'e' receives inputs originated "
+                                    "from different decoupled models"));
+  members_[1].decoupled = false;
+  EXPECT_EQ(Problem(), "") << "Y takes part in every answer";
+}
+
+TEST_F(EnsembleMembersTest, NoCacheOverAMemberThatKeepsState) {
+  Step("x", "A", "b");
+  Step("acc", "b", "Z").keeps_state = true;
+  EXPECT_EQ(Problem(), "");
+  ensemble_.response_cache = true;
+  EXPECT_EQ(Problem(),
+            "Response Cache does not currently support model e with sequence batching scheduler. "
+            "Please disable the response cache. (response_cache.enable: set it to false: answers "
+            "of its member 'acc' depend on earlier requests)");
+  members_[1].keeps_state = false;
+  EXPECT_EQ(Problem(), "");
 }
 
 TEST_F(EnsembleMembersTest, OriginsOfSteps) {

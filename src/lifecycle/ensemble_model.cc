@@ -84,6 +84,11 @@ void InheritLabels(const CompiledModel& ensemble, const Members& members, Output
   }
 }
 
+bool KeepState(const Members& members) {
+  return std::any_of(members.begin(), members.end(),
+                     [](const auto& member) { return member->config().keeps_state; });
+}
+
 absl::StatusOr<CompiledModel> CompileEnsemble(const ParsedConfig& config, const std::string& space,
                                               int64_t version) {
   ASSIGN_OR_RETURN(CompiledModel compiled, config.Compile(version));
@@ -136,6 +141,7 @@ absl::StatusOr<std::shared_ptr<EnsembleModel>> EnsembleModel::Load(const LoadCon
   // too, if only a member does.
   config.SetDecoupled(compiled.decoupled || graph.full_plan().decoupled);
   ASSIGN_OR_RETURN(compiled, CompileEnsemble(config, space, version));
+  compiled.keeps_state = KeepState(members);
   ASSIGN_OR_RETURN(OutputLabels labels, ReadLabels(*context.file_system, compiled, model_dir));
   InheritLabels(compiled, members, &labels);
   std::string fingerprint = Fingerprint(context, model_dir, compiled, members);

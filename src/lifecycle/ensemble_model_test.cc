@@ -117,6 +117,27 @@ TEST_F(EnsembleModelTest, ADecoupledStepMakesTheEnsembleDecoupled) {
   EXPECT_THAT(config.json, HasSubstr("\"decoupled\":true"));
 }
 
+TEST_F(EnsembleModelTest, NoCacheOverMembersThatKeepState) {
+  const std::string cached = "response_cache { enable: true }";
+  repository_.Write("acc", {1}, "sequence_batching { }");
+  repository_.Write("plain");
+  repository_.WriteEnsemble("inner", FakeRepository::Step("acc", "in", "out"));
+  repository_.WriteEnsemble("middle", FakeRepository::Step("inner", "in", "out"));
+  repository_.WriteEnsemble("direct", FakeRepository::Step("acc", "in", "out"), cached);
+  repository_.WriteEnsemble("nested", FakeRepository::Step("middle", "in", "out"), cached);
+  repository_.WriteEnsemble("stateless", FakeRepository::Step("plain", "in", "out"), cached);
+  EXPECT_THAT(manager_->LoadAll(), ElementsAre("direct", "nested"));
+  for (const char* const name : {"direct", "nested"}) {
+    EXPECT_THAT(manager_->Directory().models.at(name).reason,
+                HasSubstr(std::string("Response Cache does not currently support model ") + name +
+                          " with sequence batching scheduler. Please disable the response cache."));
+  }
+  // A member that begins to keep state takes the ensemble out of service.
+  repository_.Write("plain", {1}, "sequence_batching { }");
+  ASSERT_TRUE(manager_->Load("plain").ok());
+  EXPECT_FALSE(manager_->Find("stateless", -1).ok());
+}
+
 TEST_F(EnsembleModelTest, ReadinessFollowsTheMembers) {
   repository_.Write("m");
   repository_.WriteEnsemble("e", FakeRepository::Step("m", "in", "out"));

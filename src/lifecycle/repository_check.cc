@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "backend_host/backend_location.h"
@@ -133,6 +134,7 @@ class StepCheck {
       if (!models_[member].problems.empty()) return;
       CheckVersion(index, step, spec, models_[member].versions);
       members.push_back(CompileMember(*candidates_[member].explained.config, &models_[index]));
+      if (members.back() != nullptr) members.back()->keeps_state = KeepsState(member);
       all.push_back(members.back().get());
       known = known && all.back() != nullptr;
     }
@@ -144,6 +146,25 @@ class StepCheck {
   }
 
  private:
+  // Whether a model, or a member of the ensemble that it is, has a sequence scheduler.
+  bool KeepsState(size_t model) const {
+    std::set<size_t> seen = {model};
+    std::vector<size_t> open = {model};
+    while (!open.empty()) {
+      const Candidate& next = candidates_[open.back()];
+      open.pop_back();
+      if (!next.explained.config.has_value()) continue;
+      const absl::StatusOr<CompiledModel> compiled = next.explained.config->Compile(1);
+      if (!compiled.ok()) continue;
+      if (compiled->keeps_state) return true;
+      for (const EnsembleStep& step : compiled->ensemble.steps) {
+        const size_t member = FindMember(next.id.space, step.model_name);
+        if (seen.insert(member).second) open.push_back(member);
+      }
+    }
+    return false;
+  }
+
   size_t FindMember(const std::string& space, const std::string& name) const {
     size_t found = 0;
     for (size_t i = 0; i < candidates_.size(); ++i) {

@@ -451,6 +451,19 @@ BAD_ENSEMBLES = {
         "in ensemble wrong_type, ensemble tensor INPUT0: inconsistent data type: TYPE_INT32 is "
         "inferred from model wrong_type while TYPE_FP32 is inferred from model floats",
     ),
+    "cached_state": (
+        [step_text("sums", {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT0"})],
+        "Response Cache does not currently support model cached_state with sequence batching "
+        "scheduler. Please disable the response cache.",
+    ),
+    "two_streams": (
+        [
+            step_text("streams", {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT0"}),
+            step_text("streams", {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT1"}),
+        ],
+        "in ensemble two_streams, step of model 'two_streams' receives inputs originated from "
+        "different decoupled models",
+    ),
     "circle_a": (
         [step_text("circle_b", {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT0"})],
         "circular dependency between ensembles: circle_a -> ... -> circle_b -> circle_a",
@@ -467,9 +480,15 @@ def test_bad_ensembles_say_why(
 ) -> None:
     model_repository.add_identity("echo", "INT32")
     model_repository.add_identity("floats", "FP32")
-    tensors = [tensor_text("INPUT0", "INT32", (-1,))], [tensor_text("OUTPUT0", "INT32", (-1,))]
+    model_repository.add_identity("sums", "INT32", extra="sequence_batching { }\n")
+    model_repository.add_identity("streams", "INT32", extra=DECOUPLED)
+    inputs = [tensor_text("INPUT0", "INT32", (-1,))]
     for name, (steps, _) in BAD_ENSEMBLES.items():
-        add_ensemble(model_repository, name, *tensors, steps)
+        outputs = [
+            tensor_text(f"OUTPUT{i}", "INT32", (-1,)) for i in range(1 + (name == "two_streams"))
+        ]
+        extra = "response_cache { enable: true }" if name == "cached_state" else ""
+        add_ensemble(model_repository, name, inputs, outputs, steps, extra=extra)
     server = server_factory(
         model_repository, "--exit-on-error=false", "--strict-readiness=false"
     )
