@@ -18,11 +18,10 @@ namespace {
 constexpr char kExecutesBrieflyMark[] = "NEREID_BackendExecutesBriefly";
 constexpr char kReadsPiecesMark[] = "NEREID_BackendReadsPieces";
 
-// A private copy is unlinked as soon as it is loaded; the loaded code stays.
-absl::StatusOr<std::unique_ptr<SharedLibrary>> OpenLibrary(const std::string& path,
-                                                           bool from_private_copy) {
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SharedLibrary>> OpenPrivateCopy(const std::string& path) {
   namespace fs = std::filesystem;
-  if (!from_private_copy) return SharedLibrary::Open(path);
   ASSIGN_OR_RETURN(const std::unique_ptr<TempDirectory> folder,
                    TempDirectory::Make(TempDirectory::kBackendCopy));
   const fs::path copy = fs::path(folder->path()) / fs::path(path).filename();
@@ -30,14 +29,13 @@ absl::StatusOr<std::unique_ptr<SharedLibrary>> OpenLibrary(const std::string& pa
   fs::copy_file(path, copy, error);
   if (error) {
     return absl::InternalError(
-        absl::StrCat("cannot copy backend library '", path, "': ", error.message()));
+        absl::StrCat("cannot copy library '", path, "': ", error.message()));
   }
   return SharedLibrary::Open(copy.string());
 }
 
-}  // namespace
-
 absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary& library,
+                                                            const std::string& path,
                                                             const std::string& model) {
   BatchingEntryPoints found;
   int count = 0;
@@ -52,8 +50,7 @@ absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary&
   find(&found.batch_finalize, "TRITONBACKEND_ModelBatchFinalize");
   if (count != 0 && count != 5) {
     return absl::InvalidArgumentError(
-        absl::StrCat(library.path(),
-                     " does not define all required custom batching functions for model ", model));
+        absl::StrCat(path, " does not define all required custom batching functions for model ", model));
   }
   return found;
 }
@@ -71,7 +68,8 @@ absl::StatusOr<std::shared_ptr<LoadedBackend>> LoadedBackend::Load(const std::st
                                                                    const std::string& config_json,
                                                                    Watch watch) {
   absl::StatusOr<std::unique_ptr<SharedLibrary>> library =
-      OpenLibrary(location.library, location.model_owned);
+      location.model_owned ? OpenPrivateCopy(location.library)
+                           : SharedLibrary::Open(location.library);
   if (!library.ok()) {
     return absl::Status(library.status().code(),
                         absl::StrCat("backend '", name, "': ", library.status().message()));

@@ -40,9 +40,15 @@ struct BatchingEntryPoints {
   decltype(&TRITONBACKEND_ModelBatchFinalize) batch_finalize = nullptr;
 };
 
-// INVALID_ARGUMENT if `library` has some but not all of the functions; all pointers are null if it
-// has none.
+// Opens a copy of a library that belongs to a model, so that the next load takes the file as it is
+// then, and overwriting the file does not change running code. The copy is unlinked at once; the
+// loaded code stays.
+absl::StatusOr<std::unique_ptr<SharedLibrary>> OpenPrivateCopy(const std::string& path);
+
+// INVALID_ARGUMENT if `library`, whose file is `path`, has some but not all of the functions; all
+// pointers are null if it has none.
 absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary& library,
+                                                            const std::string& path,
                                                             const std::string& model);
 
 // What a backend said about itself in TRITONBACKEND_GetBackendAttribute.

@@ -2,7 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <array>
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -14,38 +14,59 @@
 namespace nereid {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr char kStrategyParameter[] = "TRITON_BATCH_STRATEGY_PATH";
 
 TRITONBACKEND_Model* Handle(BackendModel* model) {
   return reinterpret_cast<TRITONBACKEND_Model*>(model);
 }
 
-// Path of the library that the model configures or carries; empty if there is none.
-absl::StatusOr<std::string> FindStrategyLibrary(const BackendModel& model,
-                                                const CompiledModel& compiled) {
-  namespace fs = std::filesystem;
-  const fs::path model_dir = fs::path(model.options().repository_dir).lexically_normal();
+struct StrategyLibrary {
+  std::string path;  // empty: there is none
+  bool model_owned = false;
+};
+
+// Whether the folder `outer` holds `path`. Both are absolute and without dots.
+bool Holds(const fs::path& outer, const fs::path& path) {
+  return std::mismatch(outer.begin(), outer.end(), path.begin(), path.end()).first == outer.end();
+}
+
+// The configured library. It lies in the model's directory; a relative path begins there or, as in
+// the original, in the working directory.
+absl::StatusOr<StrategyLibrary> FindConfigured(const fs::path& model_dir,
+                                               const std::string& configured) {
   std::error_code ignored;
+  std::string missing;
+  for (const fs::path& from : {model_dir, fs::current_path(ignored)}) {
+    const std::string path = (from / configured).lexically_normal().string();
+    if (!Holds(model_dir, path)) continue;
+    if (fs::exists(path, ignored)) return StrategyLibrary{path, true};
+    if (missing.empty()) missing = path;
+  }
+  if (missing.empty()) {
+    return absl::InvalidArgumentError("Batching library path escapes model repository.");
+  }
+  return absl::NotFoundError(absl::StrCat("Batching library path not found: ", missing));
+}
+
+// The library that the model configures or carries, or that its backend carries.
+absl::StatusOr<StrategyLibrary> FindStrategyLibrary(const BackendModel& model,
+                                                    const CompiledModel& compiled) {
+  std::error_code ignored;
+  const fs::path model_dir =
+      fs::absolute(model.options().repository_dir, ignored).lexically_normal();
   if (const auto configured = compiled.parameters.find(kStrategyParameter);
       configured != compiled.parameters.end()) {
-    // A relative path begins at the model's directory; an absolute one must be inside it.
-    const fs::path path = (model_dir / configured->second).lexically_normal();
-    const auto [end, unused] =
-        std::mismatch(model_dir.begin(), model_dir.end(), path.begin(), path.end());
-    if (end != model_dir.end()) {
-      return absl::InvalidArgumentError("Batching library path escapes model repository.");
-    }
-    if (!fs::exists(path, ignored)) {
-      return absl::NotFoundError(absl::StrCat("Batching library path not found: ", path.string()));
-    }
-    return path.string();
+    return FindConfigured(model_dir, configured->second);
   }
-  for (const fs::path& folder : {model_dir / absl::StrCat(model.options().version), model_dir,
-                                 fs::path(model.backend()->artifact_dir())}) {
+  const fs::path backend_dir = model.backend()->artifact_dir();
+  for (const fs::path& folder :
+       {model_dir / absl::StrCat(model.options().version), model_dir, backend_dir}) {
     const fs::path path = folder / "batchstrategy.so";
-    if (fs::exists(path, ignored)) return path.string();
+    if (fs::exists(path, ignored)) return StrategyLibrary{path.string(), Holds(model_dir, path)};
   }
-  return std::string();
+  return StrategyLibrary();
 }
 
 }  // namespace
@@ -97,13 +118,22 @@ absl::Status BackendModel::SetExecutesBriefly() {
 
 absl::StatusOr<std::unique_ptr<BatchStrategy>> BackendModel::MakeBatchStrategy(
     const CompiledModel& compiled) {
-  ASSIGN_OR_RETURN(const std::string path, FindStrategyLibrary(*this, compiled));
+  ASSIGN_OR_RETURN(const StrategyLibrary found, FindStrategyLibrary(*this, compiled));
   const SharedLibrary* library = &backend_->library();
-  if (!path.empty()) {
-    ASSIGN_OR_RETURN(batching_library_, SharedLibrary::Open(path));
+  std::string path = library->path();
+  if (!found.path.empty()) {
+    path = found.path;
+    auto opened = found.model_owned ? OpenPrivateCopy(path) : SharedLibrary::Open(path);
+    if (!opened.ok()) {
+      return absl::Status(opened.status().code(),
+                          absl::StrCat("batching library '", path, "': ",
+                                       opened.status().message()));
+    }
+    batching_library_ = *std::move(opened);
     library = batching_library_.get();
   }
-  ASSIGN_OR_RETURN(const BatchingEntryPoints functions, FindBatchingEntryPoints(*library, name()));
+  ASSIGN_OR_RETURN(const BatchingEntryPoints functions,
+                   FindBatchingEntryPoints(*library, path, name()));
   if (functions.batch_include == nullptr) return std::unique_ptr<BatchStrategy>();
   return CustomBatching::Make(functions, backend_->name(), name(), Handle(this));
 }

@@ -147,6 +147,28 @@ TEST_F(BackendModelTest, AConfiguredLibraryIsUsed) {
   }
 }
 
+TEST_F(BackendModelTest, AConfiguredPathMayBeginInTheWorkingDirectory) {
+  dir_.Copy(NEREID_TEST_PLUGINS "/batcher.so", "my_batcher.so");
+  const std::string path =
+      std::filesystem::proximate(dir_.Path("my_batcher.so"), std::filesystem::current_path())
+          .string();
+  EXPECT_TRUE(StrategyStatus(StrategyPath(path)).ok()) << path;
+  EXPECT_EQ(StrategyStatus(StrategyPath(path + ".none")),
+            absl::NotFoundError("Batching library path not found: " +
+                                dir_.Path("my_batcher.so.none")));
+}
+
+TEST_F(BackendModelTest, TheNextLoadTakesTheLibraryAsItIsThen) {
+  const std::string path = dir_.Copy(NEREID_TEST_PLUGINS "/batcher.so", "batchstrategy.so");
+  const auto first = Make("m");
+  const auto strategy = first->MakeBatchStrategy(*first->config().Compile(1));
+  ASSERT_TRUE(strategy.ok()) << strategy.status();
+  std::filesystem::remove(path);
+  dir_.Copy(NEREID_TEST_PLUGINS "/incomplete_batcher.so", "batchstrategy.so");
+  EXPECT_EQ(StrategyStatus().message(),
+            path + " does not define all required custom batching functions for model m");
+}
+
 TEST_F(BackendModelTest, AConfiguredLibraryMustLieInTheModelsDirectory) {
   const absl::Status escapes =
       absl::InvalidArgumentError("Batching library path escapes model repository.");

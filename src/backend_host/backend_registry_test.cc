@@ -266,14 +266,14 @@ TEST_F(BackendRegistryTest, SettingsOfTheBackendWinOverThoseForAll) {
 TEST(FindBatchingEntryPointsTest, AllOrNone) {
   const auto full = SharedLibrary::Open(std::string(kPlugins) + "/batcher.so");
   ASSERT_TRUE(full.ok()) << full.status();
-  const auto all = FindBatchingEntryPoints(**full, "m");
+  const auto all = FindBatchingEntryPoints(**full, "library.so", "m");
   ASSERT_TRUE(all.ok());
   EXPECT_NE(all->batcher_initialize, nullptr);
   EXPECT_NE(all->batch_finalize, nullptr);
 
   const auto backend = SharedLibrary::Open(kFake);
   ASSERT_TRUE(backend.ok()) << backend.status();
-  const auto none = FindBatchingEntryPoints(**backend, "m");
+  const auto none = FindBatchingEntryPoints(**backend, "library.so", "m");
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(none->batch_include, nullptr);
 }
@@ -282,9 +282,9 @@ TEST(FindBatchingEntryPointsTest, SomeAreAnError) {
   const std::string path = std::string(kPlugins) + "/incomplete_batcher.so";
   const auto library = SharedLibrary::Open(path);
   ASSERT_TRUE(library.ok()) << library.status();
-  EXPECT_EQ(FindBatchingEntryPoints(**library, "m").status(),
+  EXPECT_EQ(FindBatchingEntryPoints(**library, "library.so", "m").status(),
             absl::InvalidArgumentError(
-                path + " does not define all required custom batching functions for model m"));
+                "library.so does not define all required custom batching functions for model m"));
 }
 
 }  // namespace
