@@ -2,8 +2,10 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <chrono>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "backend_host/call.h"
 #include "backend_host/execution_records.h"
@@ -21,8 +23,12 @@ TRITONBACKEND_ModelInstance* Handle(BackendInstance* instance) {
 }  // namespace
 
 BackendInstance::BackendInstance(BackendModel* model, InstanceSpec spec, int index,
-                                 std::string host_policy)
-    : model_(model), spec_(std::move(spec)), index_(index), host_policy_{std::move(host_policy)} {
+                                 uint16_t record_shard, std::string host_policy)
+    : model_(model),
+      spec_(std::move(spec)),
+      index_(index),
+      record_shard_(record_shard),
+      host_policy_{std::move(host_policy)} {
   const auto promise = std::make_shared<std::promise<void>>();
   all_back_ = promise->get_future();
   lender_ = std::shared_ptr<const void>(this, [promise](const void*) { promise->set_value(); });
@@ -38,16 +44,21 @@ absl::Status BackendInstance::Initialize() {
 
 void BackendInstance::Finalize() {
   lender_.reset();
+  const auto settle = [this] {
+    if (const auto settled = std::exchange(settled_, nullptr)) settled();
+  };
+  if (all_back_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) settle();
   all_back_.wait();
   const LoadedBackend& backend = *model_->backend();
-  const auto finalize = backend.entry_points().instance_finalize;
-  if (finalize == nullptr) return;
-  const absl::Status status =
-      CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceFinalize",
-                  [&] { return finalize(Handle(this)); });
-  if (!status.ok()) {
-    LOG_ERROR << "failed finalizing instance '" << spec_.name << "': " << status.message();
+  if (const auto finalize = backend.entry_points().instance_finalize; finalize != nullptr) {
+    const absl::Status status =
+        CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceFinalize",
+                    [&] { return finalize(Handle(this)); });
+    if (!status.ok()) {
+      LOG_ERROR << "failed finalizing instance '" << spec_.name << "': " << status.message();
+    }
   }
+  settle();
 }
 
 absl::Status BackendInstance::CheckReady() {
@@ -94,8 +105,7 @@ Duration BackendInstance::Execute(Batch batch) {
   std::optional<ExecutionRecords> records;
   std::shared_ptr<LentBatch> lent;
   try {
-    records.emplace(batch, static_cast<uint16_t>(statistics_shard()), ToNanos(start),
-                    &model_->serving_model()->recorder());
+    records.emplace(batch, record_shard_, ToNanos(start), &model_->serving_model()->recorder());
     lent = Lend(&batch, &pointers_);
   } catch (const std::bad_alloc&) {
     for (RequestPtr& request : batch) {

@@ -5,6 +5,7 @@
 #define NEREID_BACKEND_HOST_BACKEND_INSTANCE_H_
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -21,9 +22,11 @@ namespace nereid {
 
 class BackendInstance final : public Instance {
  public:
-  // `model` outlives the instance. `index`: position among the model's instances. `host_policy`:
-  // the settings of the instance's policy, as JSON.
-  BackendInstance(BackendModel* model, InstanceSpec spec, int index, std::string host_policy);
+  // `model` outlives the instance. `index`: position among the model's instances. `record_shard`:
+  // the instance's shard of the flight recorder. `host_policy`: the settings of the instance's
+  // policy, as JSON.
+  BackendInstance(BackendModel* model, InstanceSpec spec, int index, uint16_t record_shard,
+                  std::string host_policy);
 
   absl::Status Initialize() override;
   Duration Execute(Batch batch) override;
@@ -31,6 +34,10 @@ class BackendInstance final : public Instance {
   bool lendable() const override { return lendable_.load(std::memory_order_relaxed); }
   // Waits until the backend has released all requests.
   void Finalize() override;
+  // `settled` is called once by Finalize: when the instance is finalised, or before that if the
+  // backend keeps requests beyond their execution, as for streams, for which nobody should wait.
+  // REQUIRES: called before the instance is told to end.
+  void set_settled(std::function<void()> settled) { settled_ = std::move(settled); }
 
   // TRITONBACKEND_ModelInstanceReady; OK if the backend does not export it. Any thread.
   absl::Status CheckReady();
@@ -72,6 +79,7 @@ class BackendInstance final : public Instance {
   BackendModel* const model_;
   const InstanceSpec spec_;
   const int index_;
+  const uint16_t record_shard_;
   TRITONSERVER_Message host_policy_;
   std::atomic<uint64_t> busy_since_ns_{0};
   std::atomic<uint32_t> most_separate_{1};
@@ -82,6 +90,7 @@ class BackendInstance final : public Instance {
   // Fulfilled when the last batch held by the backend has been released.
   std::future<void> all_back_;
   std::shared_ptr<const void> lender_;
+  std::function<void()> settled_;  // null: nobody wants to know
   mutable Mutex mu_;
   std::vector<TRITONSERVER_BufferAttributes> memory_ ABSL_GUARDED_BY(mu_);
 };

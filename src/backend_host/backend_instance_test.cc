@@ -32,7 +32,7 @@ class BackendInstanceTest : public ::testing::Test {
     model_->set_serving_model(serving_.get());
     InstanceSpec spec;
     spec.name = name + "_0_0";
-    instance_ = std::make_unique<BackendInstance>(model_.get(), spec, 0, R"({"cpu":{}})");
+    instance_ = std::make_unique<BackendInstance>(model_.get(), spec, 0, 1, R"({"cpu":{}})");
     fake_.Forget();
   }
 

@@ -69,7 +69,9 @@ absl::Status InstanceSet::StartInstance(const LoadContext& context, int place, u
   ASSIGN_OR_RETURN(HostPolicy policy, HostPolicy::Make(Policies(context), spec.host_policy_name));
   ASSIGN_OR_RETURN(BatchSource* const source, MakeSource(context, instance, active));
   instance->place = place;
-  auto backend = std::make_unique<BackendInstance>(backend_model_, spec, place, policy.ToJson());
+  instance->records = model_->recorder().TakeShard(spec.name);
+  auto backend = std::make_unique<BackendInstance>(
+      backend_model_, spec, place, instance->records.shard(), policy.ToJson());
   instance->backend = backend.get();
   InstanceSetup setup;
   if (!policy.empty()) {
@@ -163,16 +165,24 @@ void InstanceSet::PrepareApply(const Instances& present, Update* update) {
   }
   update->all.insert(update->all.end(), update->added.begin(), update->added.end());
   if (removed.empty()) return;
+  update->ending->left = removed.size();
+  for (size_t i = 0; i < removed.size(); ++i) {
+    update->settled.push_back([ending = update->ending] {
+      if (--ending->left == 0) std::exchange(ending->then, nullptr)();
+    });
+  }
   // The job holds the model, because the model owns this object.
   update->retire.push_back([this, model = model_->shared_from_this(), removed = update->removed,
-                            inside = update->inside]() mutable {
+                            ending = update->ending]() mutable {
     for (const auto& instance : removed) StopInstance(instance.get());
+    for (const auto& instance : removed) instance->runner->Join();
     removed.clear();
-    *inside = Gate::Pass();
+    ending->inside = Gate::Pass();
   });
 }
 
-void InstanceSet::Apply(Reaper* reaper, std::unique_ptr<Update> update) noexcept {
+void InstanceSet::Apply(Reaper* reaper, std::unique_ptr<Update> update,
+                        std::function<void()> then) noexcept {
   for (const auto& instance : update->added) instance->Serve();
   {
     MutexLock lock(&mu_);
@@ -184,9 +194,13 @@ void InstanceSet::Apply(Reaper* reaper, std::unique_ptr<Update> update) noexcept
            << " removed in place";
   // The removed instances finish their batches in the background. A pass keeps the model until they
   // have ended. There is one, because the model serves.
-  if (update->removed.empty()) return;
-  *update->inside = lifetime().Enter();
-  if (!*update->inside) return;
+  if (update->removed.empty()) return then();
+  update->ending->inside = lifetime().Enter();
+  if (!update->ending->inside) return then();
+  update->ending->then = std::move(then);
+  for (size_t i = 0; i < update->removed.size(); ++i) {
+    update->removed[i]->backend->set_settled(std::move(update->settled[i]));
+  }
   // Only the job refers to the removed instances from here on, so that they end with it.
   update->removed.clear();
   update->all.clear();
@@ -215,7 +229,6 @@ void InstanceSet::StopInstance(RunningInstance* instance) {
   } else if (!instance->spec.passive) {
     Insist(model_->clock(), [&] { scheduler_->RemoveInstance(instance->backend); });
   }
-  instance->runner->Join();
 }
 
 InstanceSet::Instances InstanceSet::instances() const {

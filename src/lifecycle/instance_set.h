@@ -5,8 +5,10 @@
 
 #include <absl/status/statusor.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,9 +37,15 @@ class InstanceSet {
     Instances removed;  // still serving
     // Made beforehand, so that Apply cannot fail.
     Instances all;       // the model's instances after Apply
-    Reaper::Job retire;  // ends the removed instances, and then the pass below
-    // A pass of the model's lifetime, from Apply on: keeps the model while removed instances end.
-    std::shared_ptr<Gate::Pass> inside = std::make_shared<Gate::Pass>();
+    Reaper::Job retire;  // ends the removed instances, and then what is below
+    struct Ending {
+      std::function<void()> then;    // called when the removed instances have settled
+      std::atomic<size_t> left = 0;  // instances that have not
+      // A pass of the model's lifetime, from Apply on: keeps the model while the instances end.
+      Gate::Pass inside;
+    };
+    std::shared_ptr<Ending> ending = std::make_shared<Ending>();
+    std::vector<std::function<void()>> settled;  // for each removed instance
     std::string config_json;
   };
 
@@ -64,8 +72,10 @@ class InstanceSet {
                                                   const std::string& model_dir)
       ABSL_LOCKS_EXCLUDED(mu_);
   // Lets the new instances serve. The instances that are not wanted any more finish their work in
-  // the background, and `reaper` ends them.
-  void Apply(Reaper* reaper, std::unique_ptr<Update> update) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  // the background, and `reaper` ends them. Calls `then` when they have settled (see
+  // BackendInstance); at once if there are none.
+  void Apply(Reaper* reaper, std::unique_ptr<Update> update, std::function<void()> then) noexcept
+      ABSL_LOCKS_EXCLUDED(mu_);
   // Waits until all instances have finished, and finalises them. REQUIRES: the scheduler was shut
   // down.
   void End() ABSL_LOCKS_EXCLUDED(mu_);
@@ -100,7 +110,7 @@ class InstanceSet {
                                           uint32_t active);
   // Makes everything that Apply needs. `present`: the current instances.
   void PrepareApply(const Instances& present, Update* update);
-  // Takes `instance` out of service, waits until it has finished, and finalises it.
+  // Takes `instance` out of service; its thread finishes what it has begun, and finalises it.
   void StopInstance(RunningInstance* instance);
   Instances instances() const ABSL_LOCKS_EXCLUDED(mu_);
   const CompiledModel& config() const { return model_->config(); }

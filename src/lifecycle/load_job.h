@@ -61,11 +61,26 @@ struct ModelLoader::Job {
   bool ended = false;
   Mutex mu;
   size_t left ABSL_GUARDED_BY(mu) = 0;  // tasks under way
+  // What the ending waits for: the load, and each update whose removed instances have not settled.
+  size_t holds ABSL_GUARDED_BY(mu) = 1;
 
   // Counts the calling task as done. Returns whether it was the last one.
   bool OneLess() ABSL_LOCKS_EXCLUDED(mu) {
     MutexLock lock(&mu);
     return --left == 0;
+  }
+
+  void Hold() ABSL_LOCKS_EXCLUDED(mu) {
+    MutexLock lock(&mu);
+    ++holds;
+  }
+  // Gives up one of `holds`. The last one tells how the load has ended.
+  void Release(absl::Status status) noexcept ABSL_LOCKS_EXCLUDED(mu) {
+    {
+      MutexLock lock(&mu);
+      if (--holds > 0) return;
+    }
+    ending.Tell(std::move(status));
   }
 };
 

@@ -54,8 +54,9 @@ class LoadedModel final : public ManagedModel {
                                                                    const std::string& model_dir) {
     return instances_->Prepare(context, wanted, model_dir);
   }
-  void Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update) noexcept {
-    instances_->Apply(reaper, std::move(update));
+  void Apply(Reaper* reaper, std::unique_ptr<InstanceUpdate> update,
+             std::function<void()> then) noexcept {
+    instances_->Apply(reaper, std::move(update), std::move(then));
   }
   std::string ConfigJson() const override;
   size_t instance_count() const { return instances_->size(); }

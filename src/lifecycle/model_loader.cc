@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <new>
 #include <utility>
 
@@ -108,7 +109,7 @@ void ModelLoader::Run(std::shared_ptr<Job> job) {
   for (VersionTask& task : job->tasks) {
     if (task.step != VersionTask::Step::kKeep) work.push_back(&task);
   }
-  if (work.empty()) return End(job.get(), Commit(job.get()));
+  if (work.empty()) return End(job.get(), Commit(job));
   {
     MutexLock lock(&job->mu);
     job->left = work.size();
@@ -116,7 +117,7 @@ void ModelLoader::Run(std::shared_ptr<Job> job) {
   for (VersionTask* task : work) {
     pool_.Run([this, job, task] {
       RunTask(*job->model, task);
-      if (job->OneLess()) End(job.get(), Commit(job.get()));
+      if (job->OneLess()) End(job.get(), Commit(job));
     });
   }
 }
@@ -207,12 +208,14 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelLoader::LoadVersion(const Pre
   }
 }
 
-absl::Status ModelLoader::Commit(Job* job) {
+absl::Status ModelLoader::Commit(const std::shared_ptr<Job>& job) {
   const PreparedModel& model = *job->model;
   std::string reasons;
-  bool loads_any = false;  // a change of instances does not count as a load
+  bool updates = false;  // a change of instances does not count as a load
+  bool loads = false;
   for (const VersionTask& task : job->tasks) {
-    loads_any |= task.step == VersionTask::Step::kLoad;
+    updates |= task.step == VersionTask::Step::kUpdate;
+    loads |= task.step == VersionTask::Step::kLoad;
     if (task.status.ok()) continue;
     const char* const state =
         task.step == VersionTask::Step::kUpdate ? "READY" : "UNAVAILABLE";  // READY: still serves
@@ -221,6 +224,9 @@ absl::Status ModelLoader::Commit(Job* job) {
   }
   absl::Status status;
   if (!reasons.empty()) status = absl::InvalidArgumentError(reasons);
+  // Per task: what is called when its removed instances have settled.
+  std::vector<std::function<void()>> thens(
+      job->tasks.size(), [job] { job->Release(absl::OkStatus()); });
   std::vector<ModelCloser::Closing> closings;
   catalogue_.Update([&](ModelDirectory* directory) {
     ModelEntry& entry = directory->models[model.id.Text()];
@@ -233,10 +239,13 @@ absl::Status ModelLoader::Commit(Job* job) {
     }
   });
   // From here on nothing can fail.
-  if (status.ok() && loads_any) LOG_INFO << "successfully loaded '" << model.id.name << "'";
+  if (status.ok() && (loads || !updates)) LOG_INFO << "successfully loaded '" << model.id.name << "'";
   if (status.ok()) {
-    for (VersionTask& task : job->tasks) {
-      if (task.update != nullptr) task.updated().Apply(closer_.reaper(), std::move(task.update));
+    for (size_t i = 0; i < job->tasks.size(); ++i) {
+      VersionTask& task = job->tasks[i];
+      if (task.update == nullptr) continue;
+      job->Hold();
+      task.updated().Apply(closer_.reaper(), std::move(task.update), std::move(thens[i]));
     }
   }
   job->tasks.clear();
@@ -300,7 +309,7 @@ void ModelLoader::End(Job* job, absl::Status status) noexcept {
   if (again) BeginAgain(attempted, std::move(job->mark));
   if (source != nullptr) source->Leave();  // after EndLoad, which the agents have to see
   if (job->progress != nullptr) job->progress->Count(status.ok());
-  job->ending.Tell(std::move(status));
+  job->Release(std::move(status));
 }
 
 void ModelLoader::Abandon(Job* job) noexcept {

@@ -56,7 +56,7 @@ class ModelLoader {
   absl::StatusOr<std::shared_ptr<ManagedModel>> LoadCaught(const PreparedModel& model,
                                                            int64_t version);
   // Puts all loaded versions into the directory, or none. Throws only before anything has changed.
-  absl::Status Commit(Job* job);
+  absl::Status Commit(const std::shared_ptr<Job>& job);
   // Replaces the old versions in `entry` by the loaded ones, and prepares the ends of the old
   // versions.
   void PutIn(const Job& job, ModelEntry* entry, std::vector<ModelCloser::Closing>* closings);

@@ -25,6 +25,7 @@ struct RunningInstance {
   }
 
   InstanceSpec spec;
+  FlightRecorder::Lease records;               // outlives the executions
   int place = 0;                               // number among the model's instances
   std::unique_ptr<RateLimitedSource> limited;  // null without rate limiter
   BackendInstance* backend = nullptr;          // owned by the runner

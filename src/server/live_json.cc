@@ -116,9 +116,11 @@ void WriteRecent(const ServingModel& model, const RecentWork& work, JsonWriter* 
   w->EndObject();
   w->Key("instances");
   w->BeginArray();
-  for (size_t i = 0; i < work.busy.size(); ++i) {
+  const auto instances = RecordedInstances(model);
+  for (size_t i = 0; i < std::min(instances.size(), work.busy.size()); ++i) {
+    if (instances[i].gone && work.busy[i] == 0) continue;
     w->BeginObject();
-    WriteText("name", model.config().instances[i].name, w);
+    WriteText("name", instances[i].name, w);
     w->Key("busy");
     w->Double(work.busy[i]);
     w->EndObject();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "server/recorded_json.h"
+
 namespace nereid {
 namespace {
 
@@ -35,7 +37,7 @@ uint64_t BeginOfWindow(const std::vector<BatchRecord>& batches, size_t shards, u
 }
 
 void AddExecutions(const ServingModel& model, uint64_t now_ns, RecentWork* work) {
-  const size_t instances = model.config().instances.size();
+  const size_t instances = RecordedInstances(model).size();
   std::vector<BatchRecord> batches = model.recorder().Batches(0, 2 * FlightRecorder::kMostEvents);
   batches.erase(std::remove_if(batches.begin(), batches.end(),
                                [&](const BatchRecord& b) { return b.instance > instances; }),

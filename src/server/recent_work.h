@@ -30,7 +30,7 @@ struct RecentWork {
   uint64_t executions = 0;
   std::map<uint64_t, uint64_t> batch_sizes;  // executions by elements, without fillers
   std::array<uint64_t, kBatchReasons> reasons{};
-  std::vector<double> busy;  // share of the window by instance, in the order of the configuration
+  std::vector<double> busy;  // share of the window by instance, as RecordedInstances
 
   // Of the requests that ended within the window, the newest ones: at most kMostRequests, and what
   // the instances remember.

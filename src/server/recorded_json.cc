@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "observe/record/phases.h"
 #include "scheduling/batch_reason.h"
 
@@ -20,7 +22,19 @@ void WriteNumber(const char* key, uint64_t number, JsonWriter* w) {
 
 }  // namespace
 
+std::vector<FlightRecorder::InstanceOfShard> RecordedInstances(const ServingModel& model) {
+  const auto& configured = model.config().instances;
+  std::vector<FlightRecorder::InstanceOfShard> instances = model.recorder().Instances();
+  instances.resize(std::max(instances.size(), configured.size()));
+  for (size_t i = 0; i < configured.size(); ++i) {
+    if (instances[i].name.empty()) instances[i].name = configured[i].name;
+  }
+  return instances;
+}
+
 std::string InstanceName(const ServingModel& model, size_t shard) {
+  std::string recorded = model.recorder().InstanceName(shard);
+  if (!recorded.empty()) return recorded;
   const auto& instances = model.config().instances;
   return shard == 0 || shard > instances.size() ? "" : instances[shard - 1].name;
 }

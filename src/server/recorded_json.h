@@ -12,6 +12,9 @@
 
 namespace nereid {
 
+// The names of the instances that the records of the model speak of, by shard - 1, gone ones
+// included.
+std::vector<FlightRecorder::InstanceOfShard> RecordedInstances(const ServingModel& model);
 // The name of instance `shard` of the model; empty for shard 0, which is none.
 std::string InstanceName(const ServingModel& model, size_t shard);
 // What a reader sees of an id that was cut: its beginning and three dots.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -106,6 +107,17 @@ void WriteSteps(const std::vector<Found>& steps, JsonWriter* w) {
   w->EndArray();
 }
 
+// The instances that there are, and those of `batches`.
+void WriteInstances(const ServingModel& model, const std::vector<BatchRecord>& batches,
+                    JsonWriter* w) {
+  std::set<size_t> seen;
+  for (const BatchRecord& batch : batches) seen.insert(batch.instance);
+  const auto instances = RecordedInstances(model);
+  for (size_t i = 0; i < instances.size(); ++i) {
+    if (!instances[i].gone || seen.count(i + 1) > 0) w->String(instances[i].name);
+  }
+}
+
 }  // namespace
 
 std::string TimelineJson(const ServingModel& model, const RecordWindow& window, RecordClock clock) {
@@ -122,7 +134,7 @@ std::string TimelineJson(const ServingModel& model, const RecordWindow& window, 
   w.Bool(model.recorder().enabled());
   w.Key("instances");
   w.BeginArray();
-  for (const InstanceSpec& instance : model.config().instances) w.String(instance.name);
+  WriteInstances(model, copies.batches(), &w);
   w.EndArray();
   w.Key("executions");
   w.BeginArray();

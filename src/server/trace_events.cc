@@ -16,13 +16,13 @@ namespace {
 class VersionEvents {
  public:
   VersionEvents(const ServingModel& model, size_t pid, JsonWriter* w)
-      : model_(model), pid_(pid), w_(w) {}
+      : model_(model), pid_(pid), w_(w), instances_(RecordedInstances(model)) {}
 
   void NameThreads() {
     const CompiledModel& config = model_.config();
     Name("process_name", 0, absl::StrCat(config.name, " ", config.version));
-    for (size_t i = 0; i < config.instances.size(); ++i) {
-      Name("thread_name", i + 1, config.instances[i].name);
+    for (size_t i = 0; i < instances_.size(); ++i) {
+      Name("thread_name", i + 1, instances_[i].name);
     }
   }
 
@@ -51,8 +51,7 @@ class VersionEvents {
   // What a sequence slot does has a line of its own.
   void WriteSlot(const FlightRecord& flight) {
     if (flight.sequence_slot == 0 || flight.exec_start == 0) return;
-    const size_t instances = model_.config().instances.size();
-    const size_t line = flight.sequence_slot * instances + flight.instance;
+    const size_t line = flight.sequence_slot * instances_.size() + flight.instance;
     if (named_.insert(line).second) {
       Name("thread_name", line,
            absl::StrCat(InstanceName(model_, flight.instance), " slot ", flight.sequence_slot - 1));
@@ -133,6 +132,7 @@ class VersionEvents {
   const ServingModel& model_;
   const size_t pid_;
   JsonWriter* const w_;
+  const std::vector<FlightRecorder::InstanceOfShard> instances_;
   size_t requests_ = 0;
   std::set<size_t> named_;  // lines of slots
 };

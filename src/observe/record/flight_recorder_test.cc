@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,46 @@ TEST(FlightRecorderTest, ABusyInstanceForgetsOnlyItsOwn) {
   recorder.Record(Flight("idle", 2, 1));
   for (uint64_t i = 0; i < 10; ++i) recorder.Record(Flight(std::to_string(i), 1, 10 + i));
   EXPECT_THAT(Ids(recorder.Flights(0, 100)), ElementsAre("9", "8", "7", "6", "idle"));
+}
+
+TEST(FlightRecorderTest, EveryRunningInstanceHasAShardForItself) {
+  FlightRecorder recorder(2, 4);  // one instance at first
+  std::vector<FlightRecorder::Lease> leases;
+  std::set<uint16_t> shards;
+  for (int i = 0; i < 40; ++i) {
+    leases.push_back(recorder.TakeShard("i" + std::to_string(i)));
+    const uint16_t shard = leases.back().shard();
+    EXPECT_TRUE(shards.insert(shard).second) << i;
+    EXPECT_EQ(recorder.NextBatch(shard), 1u);
+    FlightRecord flight = Flight(std::to_string(i), shard, 100 - static_cast<uint64_t>(i));
+    recorder.Record(flight);
+  }
+  EXPECT_EQ(*shards.begin(), 1);
+  EXPECT_EQ(*shards.rbegin(), 40);
+  EXPECT_EQ(recorder.Flights(0, 100).size(), 40u);
+  EXPECT_EQ(recorder.InstanceName(7), "i6");
+  leases.pop_back();
+  EXPECT_EQ(recorder.Flights(0, 100).size(), 40u) << "the records of a former instance stay";
+  EXPECT_TRUE(recorder.Instances()[39].gone);
+  const FlightRecorder::Lease again = recorder.TakeShard("i39");
+  EXPECT_EQ(again.shard(), 40) << "it comes back to its shard";
+  EXPECT_EQ(recorder.NextBatch(40), 2u);
+}
+
+TEST(FlightRecorderTest, ShardsOfFormerInstancesAreNotKeptForEver) {
+  FlightRecorder recorder(2, 1);
+  std::set<uint16_t> shards;
+  for (int i = 0; i < 1000; ++i) {
+    shards.insert(recorder.TakeShard("i" + std::to_string(i)).shard());
+  }
+  EXPECT_EQ(shards.size(), 64u);
+}
+
+TEST(FlightRecorderTest, NothingIsLentWhereNothingIsRecorded) {
+  FlightRecorder recorder(2, 0);
+  const FlightRecorder::Lease lease = recorder.TakeShard("i");
+  EXPECT_EQ(lease.shard(), 0);
+  EXPECT_THAT(recorder.Instances(), IsEmpty());
 }
 
 TEST(FlightRecordTest, LongIdsAreCut) {
