@@ -3,7 +3,6 @@
 #include <absl/strings/str_cat.h>
 
 #include <cstdlib>
-#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -263,14 +262,14 @@ TRITONSERVER_Error* TRITONSERVER_ServerUnloadModelAndDependents(TRITONSERVER_Ser
 TRITONSERVER_Error* TRITONSERVER_ServerRegisterModelRepository(
     TRITONSERVER_Server* server, const char* repository_path,
     const TRITONSERVER_Parameter** name_mapping, const uint32_t mapping_count) try {
-  std::map<std::string, std::string> names;
+  nereid::GivenNames names;
   for (uint32_t i = 0; i < mapping_count; ++i) {
     const TRITONSERVER_Parameter& mapping = *name_mapping[i];
     if (mapping.type() != TRITONSERVER_PARAMETER_STRING) {
       return ToCError(absl::InvalidArgumentError(
           absl::StrCat("the name of the model in '", mapping.name, "' must be a string")));
     }
-    names[mapping.name] = std::get<std::string>(mapping.value);
+    names.emplace_back(mapping.name, std::get<std::string>(mapping.value));
   }
   return ToCError(Unwrap(server)->RegisterRepository(Text(repository_path), names));
 } catch (...) {

@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "lifecycle/dependency_graph.h"
@@ -10,22 +11,29 @@
 namespace nereid {
 namespace {
 
-// The members of every model: of those that were found, and of those that serve although they were
-// not found.
-std::map<ModelId, std::vector<std::string>> UsedNames(const LoadInput& input) {
+using Unloads = std::map<ModelId, std::string>;  // value: why, unless on purpose
+
+// The members of every model but `gone`: of those that were found, and of those that are wanted
+// although they were not found.
+std::map<ModelId, std::vector<std::string>> UsedNames(const LoadInput& input, const Unloads& gone) {
   std::map<ModelId, std::vector<std::string>> names;
-  for (const auto& [id, model] : input.running) names[id] = model.members;
-  for (const auto& [id, model] : input.found) names[id] = model.members;
+  for (const auto& [id, model] : input.running) {
+    if (model.wanted && gone.count(id) == 0) names[id] = model.members;
+  }
+  for (const auto& [id, model] : input.found) {
+    if (gone.count(id) == 0) names[id] = model.members;
+  }
   return names;
 }
 
 // Makes one plan.
 class Planner {
  public:
-  explicit Planner(const LoadInput& input) : input_(input), graph_(UsedNames(input)) {}
+  explicit Planner(const LoadInput& input) : input_(input), graph_(UsedNames(input, {})) {}
 
   std::vector<PlannedAction> Plan() {
     for (const LoadIntent& intent : input_.intents) Apply(intent);
+    if (!unload_.empty()) later_.emplace(UsedNames(input_, unload_));
     AddUsers();
     std::vector<PlannedAction> actions;
     AddUnloads(&actions);
@@ -113,11 +121,23 @@ class Planner {
     }
     users.clear();
     for (const auto& [id, reason] : unload_) users.merge(graph_.AllUsers(id));
-    for (const ModelId& user : users) {
+    for (const ModelId& user : graph_.InOrder(users)) {
       // An ensemble that is to be loaded anyway finds out then whether a member is missing.
       if (!Wanted(user) || unload_.count(user) > 0 || load_.count(user) > 0) continue;
-      broken_.insert(user);
+      if (HasMembers(user)) {
+        load_.emplace(user, false);  // of another namespace, from now on
+      } else {
+        broken_.insert(user);
+      }
     }
+  }
+
+  // Whether the members of `user` are still there after the unloads.
+  bool HasMembers(const ModelId& user) const {
+    const std::set<ModelId>& members = Later().Members(user);
+    return Later().Check(user).ok() &&
+           std::none_of(members.begin(), members.end(),
+                        [this](const ModelId& member) { return broken_.count(member) > 0; });
   }
 
   void AddUnloads(std::vector<PlannedAction>* actions) {
@@ -147,12 +167,14 @@ class Planner {
   void AddLoads(std::vector<PlannedAction>* actions) {
     std::set<ModelId> all;
     for (const auto& [id, on_request] : load_) all.insert(id);
-    for (const ModelId& id : graph_.InOrder(all)) {
+    for (const ModelId& id : Later().InOrder(all)) {
       PlannedAction action;
       action.model = id;
       action.on_request = load_.at(id);
-      action.reason = std::string(graph_.Check(id).message());
-      Add(std::move(action), graph_.Members(id), actions);
+      action.reason = std::string(Later().Check(id).message());
+      std::set<ModelId> members = graph_.Members(id);
+      members.insert(Later().Members(id).begin(), Later().Members(id).end());
+      Add(std::move(action), members, actions);
     }
   }
 
@@ -168,10 +190,13 @@ class Planner {
     actions->push_back(std::move(action));
   }
 
+  const DependencyGraph& Later() const { return later_.has_value() ? *later_ : graph_; }
+
   const LoadInput& input_;
   const DependencyGraph graph_;
+  std::optional<DependencyGraph> later_;   // when the unloads are done; none: as graph_
   std::map<ModelId, bool> load_;           // value: asked for by its name
-  std::map<ModelId, std::string> unload_;  // value: why, unless on purpose
+  Unloads unload_;
   std::set<ModelId> broken_;               // unloaded because a member is unloaded
   std::map<ModelId, size_t> index_;        // of the last action of each model
 };

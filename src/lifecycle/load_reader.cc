@@ -50,20 +50,20 @@ absl::Status LoadReader::CheckName(const std::string& name) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::pair<ModelId, std::string>> LoadReader::Locate(const std::string& name) const {
+absl::StatusOr<LoadReader::Places> LoadReader::Locate(const std::string& name) const {
   const RepositoryLayout layout = repositories_.Layout();
   const ModelDirectories found = FindModelDirectories(file_system_, layout, name);
   if (found.empty()) return PollFailed(name, NowhereText(layout, name));
-  if (found.size() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("There are ", found.size(), " identifiers of model '", name,
-                     "' in global map, model namespace must be provided to resolve ambiguity."));
+  Places places;
+  for (const auto& [id, directories] : found) {
+    if (directories.size() > 1) {
+      const absl::Status ambiguous = absl::InvalidArgumentError(kAmbiguousReason);
+      catalogue_.NoteFailure(id, ambiguous);
+      return ambiguous;
+    }
+    places.emplace(id, directories[0]);
   }
-  const auto& [id, directories] = *found.begin();
-  if (directories.size() == 1) return std::make_pair(id, directories[0]);
-  const absl::Status ambiguous = absl::InvalidArgumentError(kAmbiguousReason);
-  catalogue_.NoteFailure(id, ambiguous);
-  return ambiguous;
+  return places;
 }
 
 absl::StatusOr<ModelFiles> LoadReader::Scan(const ModelId& id, const std::string& directory) const {

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lifecycle/load_planner.h"
@@ -39,9 +38,10 @@ class LoadReader {
 
   // INVALID_ARGUMENT for a name that no model can have.
   static absl::Status CheckName(const std::string& name);
-  // The one model that a client means by `name`, and its directory. INTERNAL if there is no such
-  // model, INVALID_ARGUMENT if the name fits several.
-  absl::StatusOr<std::pair<ModelId, std::string>> Locate(const std::string& name) const;
+  // The models that a client means by `name`, and their directories: several only where namespaces
+  // tell them apart. INTERNAL if there is no such model, INVALID_ARGUMENT if the name is ambiguous.
+  using Places = std::map<ModelId, std::string>;
+  absl::StatusOr<Places> Locate(const std::string& name) const;
   // The files in `directory`; none if the path is empty. INTERNAL.
   absl::StatusOr<ModelFiles> Scan(const ModelId& id, const std::string& directory) const;
   std::shared_ptr<const PreparedModel> Read(const ModelId& id, ModelFiles files,

@@ -71,8 +71,9 @@ TEST_F(LoadReaderTest, AModelThatLiesTwice) {
   EXPECT_EQ(Reader(&list).Locate("m").status(), absl::InvalidArgumentError(kAmbiguousReason));
   EXPECT_EQ(catalogue_.Directory().models.at("m").reason, kAmbiguousReason);
   RepositoryList spaces(&repository_.fs, {"/models", "/other"}, true);
-  EXPECT_THAT(std::string(Reader(&spaces).Locate("m").status().message()),
-              HasSubstr("There are 2 identifiers of model 'm' in global map"));
+  EXPECT_THAT(*Reader(&spaces).Locate("m"),
+              ElementsAre(std::pair(ModelId{"/models", "m"}, "/models/m"),
+                          std::pair(ModelId{"/other", "m"}, "/other/m")));
 }
 
 TEST_F(LoadReaderTest, AModelMayGoBetweenTwoLooks) {

@@ -56,6 +56,8 @@ void ModelCatalogue::NoteFailure(const ModelId& id, const absl::Status& error) {
 void ModelCatalogue::NoteRetired(
     const ModelId& id, const std::string& reason,
     const std::function<void(int64_t version, const VersionEntry&)>& prepare) {
+  // An ensemble that has lost a member stays wanted: it is loaded again with that member.
+  const bool stays_wanted = !reason.empty() && reason != kAmbiguousReason;
   std::shared_ptr<const ModelDirectory> old;
   MutexLock lock(&mu_);
   old = Publish([&](ModelDirectory* directory) {
@@ -66,7 +68,9 @@ void ModelCatalogue::NoteRetired(
       directory->models.erase(it);
       return;
     }
-    for (auto& [version, entry] : directory->models[id.Text()].versions) {
+    ModelEntry& model = directory->models[id.Text()];
+    model.unloaded = !stays_wanted;
+    for (auto& [version, entry] : model.versions) {
       if (entry.state == ModelState::kReady) {
         entry.state = ModelState::kUnloading;
         prepare(version, entry);
@@ -81,8 +85,7 @@ void ModelCatalogue::NoteRetired(
   if (record == records_.end()) return;
   record->second.served = nullptr;
   record->second.changed = ++changes_;
-  // An ensemble that has lost a member stays wanted: it is loaded again with that member.
-  record->second.wanted = !reason.empty() && reason != kAmbiguousReason;
+  record->second.wanted = stays_wanted;
   if (!record->second.wanted) record->second.on_request = false;
 }
 
@@ -278,7 +281,7 @@ ModelCatalogue::Claim ModelCatalogue::ClaimBut(std::vector<PlannedAction> action
   return claim;
 }
 
-ModelCatalogue::ClaimResult ModelCatalogue::ClaimLoad(const ModelId& id,
+ModelCatalogue::ClaimResult ModelCatalogue::ClaimLoad(const std::set<ModelId>& ids,
                                                       std::vector<PlannedAction> actions,
                                                       const FoundModels& read, uint64_t seen) {
   MutexLock lock(&mu_);
@@ -294,13 +297,16 @@ ModelCatalogue::ClaimResult ModelCatalogue::ClaimLoad(const ModelId& id,
     if (is_read && known != records_.end() && known->second.changed > seen) return {};
   }
   Claim claim = ClaimBut(std::move(actions), others_work_on, read);
-  if (const auto known = records_.find(id); known != records_.end()) {
-    known->second.on_request = true;
+  for (const ModelId& id : ids) {
+    if (const auto known = records_.find(id); known != records_.end()) {
+      known->second.on_request = true;
+    }
   }
   return {std::move(claim), std::nullopt};
 }
 
-std::vector<PlannedAction> ModelCatalogue::PlanUnload(const ModelId& id, bool with_members) const {
+std::vector<PlannedAction> ModelCatalogue::PlanUnload(const std::set<ModelId>& ids,
+                                                      bool with_members) const {
   LoadInput input;
   input.running = Running();
   for (const auto& [loading, members] : loading_) {
@@ -308,15 +314,22 @@ std::vector<PlannedAction> ModelCatalogue::PlanUnload(const ModelId& id, bool wi
     model.members.insert(model.members.end(), members.begin(), members.end());
     model.wanted = true;
   }
-  input.intents = {{LoadIntent::Kind::kUnload, id, false, with_members}};
+  for (const ModelId& id : ids) {
+    input.intents.push_back({LoadIntent::Kind::kUnload, id, false, with_members});
+  }
   return PlanLoads(input);
 }
 
-ModelCatalogue::ClaimResult ModelCatalogue::ClaimUnload(const ModelId& id, bool with_members) {
+ModelCatalogue::ClaimResult ModelCatalogue::ClaimUnload(const std::set<ModelId>& ids,
+                                                        bool with_members) {
   MutexLock lock(&mu_);
-  if (busy_.count(id) > 0) return {std::nullopt, id};
-  if (records_.count(id) == 0) return {};
-  std::vector<PlannedAction> actions = PlanUnload(id, with_members);
+  std::set<ModelId> known;
+  for (const ModelId& id : ids) {
+    if (busy_.count(id) > 0) return {std::nullopt, id};
+    if (records_.count(id) > 0) known.insert(id);
+  }
+  if (known.empty()) return {};
+  std::vector<PlannedAction> actions = PlanUnload(known, with_members);
   for (const PlannedAction& action : actions) {
     if (busy_.count(action.model) > 0) return {std::nullopt, action.model};
   }

@@ -139,14 +139,15 @@ class ModelCatalogue {
   void NoteUnloadEnd(const ModelId& id, BusyMark mark) ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- Claims. A claim takes all its models at once; if it throws, it takes none.
-  // Claims the models of a load of `id`. `read`: models that the plan has looked at. No claim, and
+  // Claims the models of a load of `ids`. `read`: models that the plan has looked at. No claim, and
   // no busy model: one of these models has changed since `seen`.
-  ClaimResult ClaimLoad(const ModelId& id, std::vector<PlannedAction> actions,
+  ClaimResult ClaimLoad(const std::set<ModelId>& ids, std::vector<PlannedAction> actions,
                         const FoundModels& read, uint64_t seen) ABSL_LOCKS_EXCLUDED(mu_);
-  // Claims the models of an unload of `id`. Busy may be the model, or an ensemble that uses it: one
-  // that is being loaded needs its members until its load has ended. No claim, and no busy model:
-  // the model was never loaded.
-  ClaimResult ClaimUnload(const ModelId& id, bool with_members) ABSL_LOCKS_EXCLUDED(mu_);
+  // Claims the models of an unload of `ids`. Busy may be one of these, or an ensemble that uses it:
+  // one that is being loaded needs its members until its load has ended. No claim, and no busy
+  // model: none was ever loaded.
+  ClaimResult ClaimUnload(const std::set<ModelId>& ids, bool with_members)
+      ABSL_LOCKS_EXCLUDED(mu_);
   // Claims the models of a poll that has looked at `read`. Models in `known_busy` were left out of
   // its plan. Models on which others have begun to work since are loaded again afterwards.
   Claim ClaimSync(std::vector<PlannedAction> actions, const FoundModels& read,
@@ -174,7 +175,7 @@ class ModelCatalogue {
   std::shared_ptr<const PreparedModel> InForce(const ModelId& id) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Plans an unload. Also considers ensembles that are being loaded for the first time.
-  std::vector<PlannedAction> PlanUnload(const ModelId& id, bool with_members) const
+  std::vector<PlannedAction> PlanUnload(const std::set<ModelId>& ids, bool with_members) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Marks the models of `actions`, none of which is busy: all of them or, if it throws, none.
   // `read`: has at least the models that are loaded for the first time.

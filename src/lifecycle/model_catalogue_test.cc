@@ -38,7 +38,7 @@ class ModelCatalogueTest : public ::testing::Test {
   std::optional<ModelCatalogue::Claim> Claim(const ModelId& id) { return Claim(id, {}); }
   std::optional<ModelCatalogue::Claim> Claim(const ModelId& id,
                                              const std::vector<std::string>& members) {
-    return catalogue_.ClaimLoad(id, {LoadOf(id)}, {{id, {{}, members}}}, catalogue_.Look().now)
+    return catalogue_.ClaimLoad({id}, {LoadOf(id)}, {{id, {{}, members}}}, catalogue_.Look().now)
         .claim;
   }
 
@@ -83,10 +83,10 @@ TEST_F(ModelCatalogueTest, AClaimKeepsOthersAwayUntilItGoes) {
 
 TEST_F(ModelCatalogueTest, WhoFindsAModelClaimedIsToldSoAndWhenItIsFree) {
   std::optional<ModelCatalogue::Claim> first = Claim(kA);
-  const auto load = catalogue_.ClaimLoad(kA, {LoadOf(kA)}, {{kA, {}}}, catalogue_.Look().now);
+  const auto load = catalogue_.ClaimLoad({kA}, {LoadOf(kA)}, {{kA, {}}}, catalogue_.Look().now);
   EXPECT_FALSE(load.claim.has_value());
   EXPECT_EQ(load.busy, kA);
-  EXPECT_EQ(catalogue_.ClaimUnload(kA, false).busy, kA);
+  EXPECT_EQ(catalogue_.ClaimUnload({kA}, false).busy, kA);
   EXPECT_FALSE(catalogue_.LookAround(kA).has_value());
   EXPECT_TRUE(catalogue_.IsBusy(kA));
   EXPECT_THAT(released_, IsEmpty());
@@ -99,7 +99,7 @@ TEST_F(ModelCatalogueTest, WhoFindsAModelClaimedIsToldSoAndWhenItIsFree) {
 TEST_F(ModelCatalogueTest, EveryEndOfAClaimFreesItsModel) {
   Load(kA);
   EXPECT_THAT(released_, ElementsAre(kA));
-  ModelCatalogue::ClaimResult unload = catalogue_.ClaimUnload(kA, false);
+  ModelCatalogue::ClaimResult unload = catalogue_.ClaimUnload({kA}, false);
   ASSERT_TRUE(unload.claim.has_value());
   EXPECT_THAT(released_, ElementsAre(kA)) << "claimed again";
   catalogue_.NoteUnloadEnd(kA, std::move(unload.claim->marks[0]));
@@ -109,22 +109,22 @@ TEST_F(ModelCatalogueTest, EveryEndOfAClaimFreesItsModel) {
 TEST_F(ModelCatalogueTest, AnUnloadIsToldOfAnEnsembleThatIsBeingLoaded) {
   Load(kA);
   std::optional<ModelCatalogue::Claim> ensemble =
-      catalogue_.ClaimLoad(kE, {LoadOf(kE)}, {{kE, {{}, {"a"}}}}, catalogue_.Look().now).claim;
+      catalogue_.ClaimLoad({kE}, {LoadOf(kE)}, {{kE, {{}, {"a"}}}}, catalogue_.Look().now).claim;
   ASSERT_TRUE(ensemble.has_value());
-  EXPECT_EQ(catalogue_.ClaimUnload(kA, false).busy, kE);
+  EXPECT_EQ(catalogue_.ClaimUnload({kA}, false).busy, kE);
 }
 
 TEST_F(ModelCatalogueTest, AClaimFailsIfTheModelHasChangedSince) {
   const uint64_t before = catalogue_.Look().now;
   Load(kA);
-  EXPECT_FALSE(catalogue_.ClaimLoad(kA, {LoadOf(kA)}, {{kA, {}}}, before).claim.has_value());
+  EXPECT_FALSE(catalogue_.ClaimLoad({kA}, {LoadOf(kA)}, {{kA, {}}}, before).claim.has_value());
   EXPECT_TRUE(Claim(kA).has_value());
 }
 
 TEST_F(ModelCatalogueTest, ModelsThatThePlanHasNotReadAreSkippedWhileOthersWorkOnThem) {
   std::optional<ModelCatalogue::Claim> ensemble = Claim(kE);
   std::optional<ModelCatalogue::Claim> member =
-      catalogue_.ClaimLoad(kA, {LoadOf(kA), LoadOf(kE)}, {{kA, {}}}, catalogue_.Look().now).claim;
+      catalogue_.ClaimLoad({kA}, {LoadOf(kA), LoadOf(kE)}, {{kA, {}}}, catalogue_.Look().now).claim;
   ASSERT_TRUE(member.has_value());
   EXPECT_THAT(Names(member->actions), ElementsAre("a"));
   EXPECT_THAT(Names(member->skipped), ElementsAre("e"));
@@ -145,11 +145,11 @@ TEST_F(ModelCatalogueTest, OnlyWhatIsWantedIsCheckedAgain) {
 }
 
 TEST_F(ModelCatalogueTest, AnUnloadClaimsTheUsersOfTheModelToo) {
-  const ModelCatalogue::ClaimResult unknown = catalogue_.ClaimUnload(kA, false);
+  const ModelCatalogue::ClaimResult unknown = catalogue_.ClaimUnload({kA}, false);
   EXPECT_FALSE(unknown.claim.has_value() || unknown.busy.has_value()) << "it was never loaded";
   Load(kA);
   Load(kE, {"a"});
-  const std::optional<ModelCatalogue::Claim> claim = catalogue_.ClaimUnload(kA, false).claim;
+  const std::optional<ModelCatalogue::Claim> claim = catalogue_.ClaimUnload({kA}, false).claim;
   ASSERT_TRUE(claim.has_value());
   EXPECT_THAT(Names(claim->actions), ElementsAre("e", "a"));
 }

@@ -111,7 +111,7 @@ TEST_F(ModelCloserTest, AModelThatOthersWorkOnIsLeftAlone) {
   PlannedAction load;
   load.model = {"", "holds"};
   std::optional<ModelCatalogue::Claim> claim =
-      catalogue_.ClaimLoad({"", "holds"}, {load}, {}, 0).claim;
+      catalogue_.ClaimLoad({{"", "holds"}}, {load}, {}, 0).claim;
   ASSERT_TRUE(claim.has_value());
   closer_.RetireAll(repository_.clock.Now());
   EXPECT_EQ(State(1), "READY ");

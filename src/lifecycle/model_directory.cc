@@ -42,10 +42,21 @@ void ModelDirectory::Finish() {
   by_name_.TakeChanges();
 }
 
-const ModelDirectory::Entries& ModelDirectory::Named(absl::string_view name) const {
-  static const auto* const kNone = new Entries;
-  const auto found = by_name_.find(std::string_view(name.data(), name.size()));
-  return found == by_name_.end() ? *kNone : found->second;
+ModelDirectory::Entries ModelDirectory::AllNamed(absl::string_view name) const {
+  const std::string_view key(name.data(), name.size());
+  if (namespacing) {
+    const auto found = by_name_.find(key);
+    return found == by_name_.end() ? Entries() : found->second;
+  }
+  const auto found = models.find(key);
+  return found == models.end() ? Entries() : Entries{&found->second};
+}
+
+ModelDirectory::Entries ModelDirectory::Candidates(absl::string_view name) const {
+  Entries all = AllNamed(name);
+  const auto is_unloaded = [](const ModelEntry* entry) { return entry->unloaded; };
+  if (!std::all_of(all.begin(), all.end(), is_unloaded)) std::erase_if(all, is_unloaded);
+  return all;
 }
 
 absl::StatusOr<const ModelEntry*> ModelDirectory::FindEntry(absl::string_view name) const {
@@ -55,7 +66,7 @@ absl::StatusOr<const ModelEntry*> ModelDirectory::FindEntry(absl::string_view na
     return absl::NotFoundError(
         absl::StrCat("Request for unknown model: '", name, "' is not found"));
   }
-  const Entries& found = Named(name);
+  const Entries found = Candidates(name);
   if (found.size() == 1) return found[0];
   if (found.empty()) {
     return absl::InvalidArgumentError(
@@ -68,12 +79,12 @@ absl::StatusOr<const ModelEntry*> ModelDirectory::FindEntry(absl::string_view na
 
 const ModelEntry* ModelDirectory::FindMember(absl::string_view space,
                                              absl::string_view name) const {
-  const auto own = space.empty() ? models.find(std::string_view(name.data(), name.size()))
-                                 : models.find(absl::StrCat(space, "::", name));
-  if (own != models.end()) return &own->second;
-  if (!namespacing) return nullptr;
-  const Entries& found = Named(name);
-  return found.size() == 1 ? found[0] : nullptr;
+  const auto at = space.empty() ? models.find(std::string_view(name.data(), name.size()))
+                                : models.find(absl::StrCat(space, "::", name));
+  const ModelEntry* const own = at == models.end() ? nullptr : &at->second;
+  if (!namespacing || (own != nullptr && !own->unloaded)) return own;
+  const Entries found = Candidates(name);
+  return found.size() == 1 ? found[0] : own;
 }
 
 absl::StatusOr<std::shared_ptr<ManagedModel>> ModelDirectory::Find(absl::string_view name,
@@ -86,6 +97,10 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelDirectory::FindVersion(const 
                                                                           absl::string_view name,
                                                                           int64_t version) {
   const auto& versions = model.versions;
+  if (versions.empty() && !model.looked_for_versions) {
+    return absl::NotFoundError(
+        absl::StrCat("Request for unknown model: '", name, "' is not found"));
+  }
   if (version < 0) {
     for (auto entry = versions.rbegin(); entry != versions.rend(); ++entry) {
       if (entry->second.state == ModelState::kReady) return entry->second.model;

@@ -45,6 +45,8 @@ struct ModelEntry {
   // The configuration was read and versions were looked for. From then on the server is ready only
   // if this model is.
   bool looked_for_versions = false;
+  // Unloaded on purpose, or gone with its folder: with namespaces its name means other models.
+  bool unloaded = false;
   // Replaced versions, in which sequences may live on.
   std::vector<std::weak_ptr<ManagedModel>> draining;
 };
@@ -57,11 +59,13 @@ struct ModelDirectory {
   // the directory of which this is a changed copy is still there.
   void Finish();
 
+  // The models called `name`, in whichever namespace, unloaded ones included.
+  std::vector<const ModelEntry*> AllNamed(absl::string_view name) const;
   // The model that a client means by `name`. NOT_FOUND; with namespaces INVALID_ARGUMENT if there
-  // is no such model, or several.
+  // is no such model, or several. Unloaded models count only where there are no others.
   absl::StatusOr<const ModelEntry*> FindEntry(absl::string_view name) const;
   // The model that an ensemble in `space` means by `name`: the model in `space`, or else the only
-  // one of that name. Null if there is none, or several.
+  // one of that name. Unloaded ones as above. Null if there is none, or several.
   const ModelEntry* FindMember(absl::string_view space, absl::string_view name) const;
   // Version `version`, or the highest ready one for a negative number. The errors are those of
   // docs/reference/models.md section 3.
@@ -85,8 +89,8 @@ struct ModelDirectory {
  private:
   using Entries = std::vector<const ModelEntry*>;
 
-  // The models called `name`, in whichever namespace.
-  const Entries& Named(absl::string_view name) const;
+  // With namespaces: the models that `name` may mean.
+  Entries Candidates(absl::string_view name) const;
 
   SharingMap<Entries> by_name_;  // only with namespaces
 };

@@ -96,9 +96,16 @@ TEST_F(ModelDirectoryTest, NoVersionIsReady) {
   Add(2, ModelState::kLoading);
   EXPECT_EQ(directory_.Find("m", -1).status(),
             absl::NotFoundError("Request for unknown model: 'm' has no available versions"));
-  directory_.models["none"];
+  directory_.models["none"].looked_for_versions = true;
   EXPECT_EQ(directory_.Find("none", -1).status(),
             absl::NotFoundError("Request for unknown model: 'none' has no available versions"));
+  EXPECT_EQ(directory_.Find("none", 1).status(),
+            absl::NotFoundError("Request for unknown model: 'none' version 1 is not found"));
+  directory_.models["unreadable"];
+  for (const int64_t version : {-1, 1}) {
+    EXPECT_EQ(directory_.Find("unreadable", version).status(),
+              absl::NotFoundError("Request for unknown model: 'unreadable' is not found"));
+  }
 }
 
 TEST_F(ModelDirectoryTest, TheVersionIsNotReady) {

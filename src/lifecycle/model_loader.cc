@@ -277,6 +277,7 @@ void ModelLoader::PutIn(const Job& job, ModelEntry* entry,
     }
   }
   entry->versions = std::move(served);
+  entry->unloaded = false;
 }
 
 void ModelLoader::TakeBack(const Job& job, ModelEntry* entry,

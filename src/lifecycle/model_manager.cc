@@ -1,12 +1,12 @@
 #include "lifecycle/model_manager.h"
 
 #include <absl/cleanup/cleanup.h>
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "base/caught.h"
@@ -69,97 +69,98 @@ std::optional<ModelId> ModelManager::AttemptLoad(const std::string& name,
   };
   absl::Status status = LoadReader::CheckName(name);
   if (!status.ok()) return end(std::move(status));
-  absl::StatusOr<std::pair<ModelId, std::string>> place = reader_.Locate(name);
+  absl::StatusOr<LoadReader::Places> places = reader_.Locate(name);
   // A model whose files come with the request need not be in a repository.
-  if (absl::IsInternal(place.status()) && !override.files.empty()) {
-    place = std::make_pair(ModelId{"", name}, std::string());
+  if (absl::IsInternal(places.status()) && !override.files.empty()) {
+    places = LoadReader::Places{{ModelId{"", name}, ""}};
   }
-  if (!place.ok()) {
-    LOG_ERROR_SELDOM << "failed to load '" << name << "': " << place.status().message();
-    return end(place.status());
+  if (!places.ok()) {
+    LOG_ERROR_SELDOM << "failed to load '" << name << "': " << places.status().message();
+    return end(places.status());
   }
-  const auto& [id, directory] = *place;
+  std::set<ModelId> ids;
+  for (const auto& [id, directory] : *places) ids.insert(id);
   while (true) {
     PreparedModels prepared;
-    absl::StatusOr<ModelCatalogue::ClaimResult> result =
-        ClaimLoad(id, directory, override, &prepared);
+    absl::StatusOr<ModelCatalogue::ClaimResult> result = ClaimLoad(*places, override, &prepared);
     if (!result.ok()) return end(result.status());
     if (result->busy.has_value()) return std::move(result->busy);
     if (!result->claim.has_value()) continue;  // something has changed meanwhile
-    CarryOut(id, *std::move(result->claim), std::move(prepared), std::move(ended));
+    CarryOut(ids, *std::move(result->claim), std::move(prepared), std::move(ended));
     return std::nullopt;
   }
 }
 
-absl::StatusOr<ModelCatalogue::ClaimResult> ModelManager::ClaimLoad(const ModelId& id,
-                                                                    const std::string& directory,
-                                                                    const LoadOverride& override,
-                                                                    PreparedModels* prepared) {
+absl::StatusOr<ModelCatalogue::ClaimResult> ModelManager::ClaimLoad(
+    const LoadReader::Places& places, const LoadOverride& override, PreparedModels* prepared) {
   LoadWork work;
-  std::optional<ModelCatalogue::Standing> standing = catalogue_.LookAround(id);
-  if (!standing.has_value()) return ModelCatalogue::ClaimResult{std::nullopt, id};
-  work.input.running = std::move(standing->running);
-  absl::StatusOr<ModelFiles> files = reader_.Scan(id, directory);
-  if (!files.ok()) return files.status();
-  work.input.intents = {{LoadIntent::Kind::kLoad, id, !override.empty(), false}};
-  const auto record = work.input.running.find(id);
-  work.input.found[id] = {*files, {}};
-  if (record != work.input.running.end()) {
-    work.input.found[id].members = record->second.members;
-    if (record->second.members.empty() && PlanLoads(work.input).empty()) {
-      catalogue_.NoteRequested(id);
-      return ModelCatalogue::ClaimResult{ModelCatalogue::Claim(), std::nullopt};
+  std::set<ModelId> ids;
+  uint64_t seen = std::numeric_limits<uint64_t>::max();
+  bool is_ensemble = false;
+  for (const auto& [id, directory] : places) {
+    std::optional<ModelCatalogue::Standing> standing = catalogue_.LookAround(id);
+    if (!standing.has_value()) return ModelCatalogue::ClaimResult{std::nullopt, id};
+    seen = std::min(seen, standing->now);
+    work.input.running.merge(standing->running);
+    absl::StatusOr<ModelFiles> files = reader_.Scan(id, directory);
+    if (!files.ok()) return files.status();
+    ids.insert(id);
+    work.input.intents.push_back({LoadIntent::Kind::kLoad, id, !override.empty(), false});
+    work.input.found[id] = {*files, {}};
+    const auto record = work.input.running.find(id);
+    if (record != work.input.running.end()) {
+      work.input.found[id].members = record->second.members;
+      if (places.size() == 1 && record->second.members.empty() && PlanLoads(work.input).empty()) {
+        catalogue_.NoteRequested(id);
+        return ModelCatalogue::ClaimResult{ModelCatalogue::Claim(), std::nullopt};
+      }
     }
+    LoadOverride kept;
+    if (override.empty() && standing->in_force != nullptr && standing->in_force->files == *files) {
+      kept.config_json = standing->in_force->config_override;
+    }
+    const auto model = reader_.Read(id, *std::move(files), override.empty() ? kept : override);
+    work.prepared[id] = model;
+    work.input.found[id].members = model->MemberNames();
+    is_ensemble |= !model->members.empty();
   }
-  LoadOverride kept;
-  if (override.empty() && standing->in_force != nullptr && standing->in_force->files == *files) {
-    kept.config_json = standing->in_force->config_override;
+  if (is_ensemble) work.input.running = catalogue_.Look().running;
+  for (const ModelId& id : ids) {
+    const std::shared_ptr<const PreparedModel> model = work.prepared.at(id);
+    reader_.ReadMembers(*model, &work);
   }
-  const auto model = reader_.Read(id, *std::move(files), override.empty() ? kept : override);
-  work.prepared[id] = model;
-  work.input.found[id].members = model->MemberNames();
-  if (!model->members.empty()) work.input.running = catalogue_.Look().running;
-  reader_.ReadMembers(*model, &work);
   std::vector<PlannedAction> actions = PlanLoads(work.input);
   reader_.ReadRest(actions, &work.prepared);
   *prepared = std::move(work.prepared);
-  return catalogue_.ClaimLoad(id, std::move(actions), work.input.found, standing->now);
+  return catalogue_.ClaimLoad(ids, std::move(actions), work.input.found, seen);
 }
 
 std::optional<ModelId> ModelManager::AttemptUnload(const std::string& name, bool with_members,
                                                    Ended ended) {
-  ModelId id{"", name};
-  if (options_.namespacing) {
-    const auto entry = Directory().FindEntry(name);
-    if (!entry.ok()) {
-      const bool unknown = absl::EndsWith(entry.status().message(), "is not found");
-      ended(unknown ? absl::OkStatus() : entry.status());
-      return std::nullopt;
-    }
-    id = (*entry)->id;
-  }
-  ModelCatalogue::ClaimResult result = catalogue_.ClaimUnload(id, with_members);
+  std::set<ModelId> ids = {ModelId{"", name}};
+  for (const ModelEntry* const entry : Directory().AllNamed(name)) ids.insert(entry->id);
+  ModelCatalogue::ClaimResult result = catalogue_.ClaimUnload(ids, with_members);
   if (result.busy.has_value()) return std::move(result.busy);
   if (!result.claim.has_value()) {
     LOG_ERROR_SELDOM << "Model to be unloaded has not been served: '" << name << "'";
     ended(absl::OkStatus());
     return std::nullopt;
   }
-  CarryOut(id, *std::move(result.claim), {}, std::move(ended));
+  PreparedModels prepared;  // ensembles that go on with other members
+  reader_.ReadRest(result.claim->actions, &prepared);
+  CarryOut(ids, *std::move(result.claim), std::move(prepared), std::move(ended));
   return std::nullopt;
 }
 
-void ModelManager::CarryOut(const ModelId& id, ModelCatalogue::Claim claim, PreparedModels prepared,
-                            Ended ended) {
+void ModelManager::CarryOut(const std::set<ModelId>& ids, ModelCatalogue::Claim claim,
+                            PreparedModels prepared, Ended ended) {
   // Shared, because a function object must be copyable.
   const auto skipped = std::make_shared<std::vector<PlannedAction>>(std::move(claim.skipped));
   Begin(std::move(claim), std::move(prepared),
-        [this, id, skipped, ended = std::move(ended)](const PlanRun& run) {
+        [this, ids, skipped, ended = std::move(ended)](const PlanRun& run) {
           absl::Status status;
           for (size_t i = 0; i < run.actions().size(); ++i) {
-            if (run.actions()[i].model != id) continue;
-            status = run.result(i);
-            break;
+            if (ids.count(run.actions()[i].model) > 0) status.Update(run.result(i));
           }
           CheckAgain(std::move(*skipped), [ended, status] { ended(status); });
         });

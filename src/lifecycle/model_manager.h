@@ -77,10 +77,8 @@ class ModelManager {
   // Makes the current and all later polls stop waiting for files to come to rest.
   void StopPolling() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Adds a repository: its models can be loaded from now on. `names`: models whose name differs
-  // from their directory's. INVALID_ARGUMENT, ALREADY_EXISTS.
-  absl::Status RegisterRepository(const std::string& path,
-                                  const std::map<std::string, std::string>& names) {
+  // Adds a repository: its models can be loaded from now on. INVALID_ARGUMENT, ALREADY_EXISTS.
+  absl::Status RegisterRepository(const std::string& path, const GivenNames& names) {
     return repositories_.Register(path, names);
   }
   // Forgets a repository. Its loaded models stay. INVALID_ARGUMENT.
@@ -128,14 +126,14 @@ class ModelManager {
   std::optional<ModelId> AttemptLoad(const std::string& name, const LoadOverride& override,
                                      Ended ended);
   std::optional<ModelId> AttemptUnload(const std::string& name, bool with_members, Ended ended);
-  // Plans a load of `id` and claims its models; a claim without actions if nothing has changed.
-  absl::StatusOr<ModelCatalogue::ClaimResult> ClaimLoad(const ModelId& id,
-                                                        const std::string& directory,
+  // Plans a load of the models in `places` and claims the models concerned; a claim without actions
+  // if nothing has changed.
+  absl::StatusOr<ModelCatalogue::ClaimResult> ClaimLoad(const LoadReader::Places& places,
                                                         const LoadOverride& override,
                                                         PreparedModels* prepared);
-  // Begins to carry out a claim for a load or an unload of `id`. Afterwards has the skipped models
-  // checked, and calls `ended`.
-  void CarryOut(const ModelId& id, ModelCatalogue::Claim claim, PreparedModels prepared,
+  // Begins to carry out a claim for a load or an unload of `ids`. Afterwards has the skipped models
+  // checked, and calls `ended` with the first error of these models.
+  void CarryOut(const std::set<ModelId>& ids, ModelCatalogue::Claim claim, PreparedModels prepared,
                 Ended ended);
   // Begins to bring the models in line with the repositories. Returns the plan under way.
   std::shared_ptr<PlanRun> Sync(const RepositorySnapshot& snapshot);

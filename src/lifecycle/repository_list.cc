@@ -71,8 +71,7 @@ std::set<ModelId> RepositoryList::Models() const {
   return ids;
 }
 
-absl::Status RepositoryList::Register(const std::string& path,
-                                      const std::map<std::string, std::string>& names) {
+absl::Status RepositoryList::Register(const std::string& path, const GivenNames& names) {
   RETURN_IF_ERROR(CheckOutsideName("repository path", path, PATH_MAX));
   for (const auto& [directory, name] : names) RETURN_IF_ERROR(LoadReader::CheckName(name));
   const auto stat = file_system_->Stat(path);
@@ -86,18 +85,21 @@ absl::Status RepositoryList::Register(const std::string& path,
     return absl::AlreadyExistsError(
         absl::StrCat("model repository '", path, "' has already been registered"));
   }
-  std::set<std::string> taken;
-  for (const auto& [repository, mapped] : layout.names) {
+  for (const auto& [repository, given] : layout.names) {
     if (layout.namespacing) break;
-    for (const auto& [directory, name] : mapped) taken.insert(name);
+    for (const auto& [directory, name] : names) {
+      if (given.count(name) == 0) continue;
+      return absl::AlreadyExistsError(absl::StrCat(
+          "failed to register '", name, "', there is a conflicting mapping for '", name, "'"));
+    }
   }
   for (const auto& [directory, name] : names) {
-    if (taken.insert(name).second) continue;
-    return absl::AlreadyExistsError(absl::StrCat(
-        "failed to register '", name, "', there is a conflicting mapping for '", name, "'"));
+    const auto [given, fresh] = layout.names[path].emplace(name, directory);
+    if (fresh || given->second == directory) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "failed to register '", path, "', there is a conflicting mapping for '", name, "'"));
   }
   layout.repositories.insert(path);
-  if (!names.empty()) layout.names[path] = names;
   (void)layout_.Set(std::make_shared<const RepositoryLayout>(std::move(layout)));
   return absl::OkStatus();
 }

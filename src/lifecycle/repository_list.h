@@ -29,10 +29,8 @@ class RepositoryList {
   absl::Status Check() const;
   // Models in the repositories, loaded or not. A repository that cannot be read has none.
   std::set<ModelId> Models() const;
-  // Adds a repository. `names`: models whose name differs from their directory's.
-  // INVALID_ARGUMENT, ALREADY_EXISTS.
-  absl::Status Register(const std::string& path, const std::map<std::string, std::string>& names)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  // Adds a repository. INVALID_ARGUMENT, ALREADY_EXISTS.
+  absl::Status Register(const std::string& path, const GivenNames& names) ABSL_LOCKS_EXCLUDED(mu_);
   // INVALID_ARGUMENT.
   absl::Status Unregister(const std::string& path) ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -91,6 +91,10 @@ TEST(RepositoryListTest, OfTwoNamesForModelsOneIsRefused) {
   ASSERT_TRUE(list.Unregister("/more").ok());
   EXPECT_TRUE(list.Register("/third", {{"d", "called"}}).ok()) << "the name is free again";
   EXPECT_THAT(list.Layout().repositories, ElementsAre("/third"));
+  EXPECT_EQ(list.Register("/more", {{"a", "twice"}, {"b", "twice"}}),
+            absl::InvalidArgumentError(
+                "failed to register '/more', there is a conflicting mapping for 'twice'"));
+  EXPECT_TRUE(list.Register("/more", {{"a", "one"}, {"a", "two"}, {"a", "two"}}).ok());
 }
 
 }  // namespace

@@ -49,13 +49,34 @@ std::map<std::string, FileStat> FilesOfVersion(const ModelFiles& model, int64_t 
   return files;
 }
 
-// The model's name for `directory` of `repository`.
-std::string NameOf(const RepositoryLayout& layout, const std::string& repository,
-                   const std::string& directory) {
+// The directory of `repository` that was given `name`; empty if none was.
+std::string GivenTo(const RepositoryLayout& layout, const std::string& repository,
+                    const std::string& name) {
   const auto names = layout.names.find(repository);
-  if (names == layout.names.end()) return directory;
-  const auto name = names->second.find(directory);
-  return name == names->second.end() ? directory : name->second;
+  if (names == layout.names.end()) return "";
+  const auto given = names->second.find(name);
+  return given == names->second.end() ? "" : given->second;
+}
+
+// Whether `name` was given to a directory, so that no other one is called so.
+bool IsGiven(const RepositoryLayout& layout, const std::string& repository,
+             const std::string& name) {
+  if (layout.namespacing) return !GivenTo(layout, repository, name).empty();
+  return std::any_of(layout.names.begin(), layout.names.end(),
+                     [&](const auto& names) { return names.second.count(name) > 0; });
+}
+
+// The names of the model in `directory` of `repository`.
+std::set<std::string> NamesOf(const RepositoryLayout& layout, const std::string& repository,
+                              const std::string& directory) {
+  std::set<std::string> names;
+  if (const auto given = layout.names.find(repository); given != layout.names.end()) {
+    for (const auto& [name, folder] : given->second) {
+      if (folder == directory) names.insert(name);
+    }
+  }
+  if (names.empty() && !IsGiven(layout, repository, directory)) names.insert(directory);
+  return names;
 }
 
 ModelId IdOf(const RepositoryLayout& layout, const std::string& repository,
@@ -63,21 +84,15 @@ ModelId IdOf(const RepositoryLayout& layout, const std::string& repository,
   return {layout.namespacing ? repository : "", name};
 }
 
-// The directories in which the model called `name` may be, if `repository` has it.
-std::set<std::string> PlacesOf(const RepositoryLayout& layout, const std::string& repository,
-                               const std::string& name) {
+// The directory in which the model called `name` is, if `repository` has it; empty if it has none.
+std::string PlaceOf(const RepositoryLayout& layout, const std::string& repository,
+                    const std::string& name) {
   const auto single = layout.single_models.find(repository);
-  if (single != layout.single_models.end()) {
-    return single->second == name ? std::set<std::string>{repository} : std::set<std::string>{};
+  if (single != layout.single_models.end()) return single->second == name ? repository : "";
+  if (const std::string folder = GivenTo(layout, repository, name); !folder.empty()) {
+    return JoinPath(repository, folder);
   }
-  std::set<std::string> places;
-  if (NameOf(layout, repository, name) == name) places.insert(JoinPath(repository, name));
-  if (const auto names = layout.names.find(repository); names != layout.names.end()) {
-    for (const auto& [directory, mapped] : names->second) {
-      if (mapped == name) places.insert(JoinPath(repository, directory));
-    }
-  }
-  return places;
+  return NamesOf(layout, repository, name).count(name) > 0 ? JoinPath(repository, name) : "";
 }
 
 }  // namespace
@@ -86,23 +101,21 @@ bool IsRenamed(const RepositoryLayout& layout, const std::string& name,
                const std::string& directory) {
   const auto single = layout.single_models.find(directory);
   if (single != layout.single_models.end() && single->second == name) return true;
-  for (const auto& [repository, names] : layout.names) {
-    for (const auto& [folder, mapped] : names) {
-      if (mapped == name && JoinPath(repository, folder) == directory) return true;
-    }
-  }
-  return false;
+  return std::any_of(layout.names.begin(), layout.names.end(), [&](const auto& names) {
+    const auto given = names.second.find(name);
+    return given != names.second.end() && JoinPath(names.first, given->second) == directory;
+  });
 }
 
 ModelDirectories FindModelDirectories(const FileSystem& fs, const RepositoryLayout& layout,
                                       const std::string& name) {
   ModelDirectories found;
   for (const std::string& repository : layout.repositories) {
-    for (const std::string& path : PlacesOf(layout, repository, name)) {
-      const auto stat = fs.Stat(path);
-      if (!stat.ok() || !stat->is_directory) continue;
-      found[IdOf(layout, repository, name)].push_back(path);
-    }
+    const std::string path = PlaceOf(layout, repository, name);
+    if (path.empty()) continue;
+    const auto stat = fs.Stat(path);
+    if (!stat.ok() || !stat->is_directory) continue;
+    found[IdOf(layout, repository, name)].push_back(path);
   }
   return found;
 }
@@ -119,8 +132,9 @@ absl::StatusOr<ModelDirectories> ListModelDirectories(const FileSystem& fs,
     }
     for (const DirEntry& entry : entries) {
       if (!entry.is_directory || absl::StartsWith(entry.name, ".")) continue;
-      const std::string name = NameOf(layout, repository, entry.name);
-      found[IdOf(layout, repository, name)].push_back(JoinPath(repository, entry.name));
+      for (const std::string& name : NamesOf(layout, repository, entry.name)) {
+        found[IdOf(layout, repository, name)].push_back(JoinPath(repository, entry.name));
+      }
     }
   }
   return found;

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/export.h"
@@ -27,11 +28,15 @@ struct ModelFiles {
   friend bool operator==(const ModelFiles&, const ModelFiles&) = default;
 };
 
+// Directories of a repository, and names for the models in them. A directory may have several.
+using GivenNames = std::vector<std::pair<std::string, std::string>>;
+
 // The repositories that the server was given.
 struct RepositoryLayout {
   std::set<std::string> repositories;
   bool namespacing = false;
-  // Models whose name differs from their directory's: [repository][directory] = name.
+  // Names given to directories: [repository][name] = directory. Such a name means that directory,
+  // even if another one is called so; and a directory with such names is not called by its own.
   std::map<std::string, std::map<std::string, std::string>> names;
   // Repositories that are the folder of one model (single_model.h): [repository] = its name.
   std::map<std::string, std::string> single_models;

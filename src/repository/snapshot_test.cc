@@ -82,11 +82,37 @@ TEST_F(SnapshotTest, ANameInTwoRepositoriesStandsForNeither) {
 }
 
 TEST_F(SnapshotTest, ADirectoryMayHaveAnotherName) {
-  layout_.names["/r"]["m"] = "called";
+  layout_.names["/r"]["called"] = "m";
   EXPECT_THAT(Scan().models, ElementsAre(Key(Id("called")), Key(Id("n"))));
   EXPECT_EQ(FindModelDirectories(fs_, layout_, "called").at(Id("called")),
             std::vector<std::string>{"/r/m"});
   EXPECT_THAT(FindModelDirectories(fs_, layout_, "m"), IsEmpty());
+}
+
+TEST_F(SnapshotTest, ADirectoryMayHaveSeveralNames) {
+  layout_.names["/r"] = {{"one", "m"}, {"two", "m"}, {"m", "m"}};
+  EXPECT_THAT(Scan().models, UnorderedElementsAre(Key(Id("one")), Key(Id("two")), Key(Id("m")),
+                                                  Key(Id("n"))));
+  for (const char* const name : {"one", "two", "m"}) {
+    EXPECT_EQ(FindModelDirectories(fs_, layout_, name).at(Id(name)),
+              std::vector<std::string>{"/r/m"});
+    EXPECT_TRUE(IsRenamed(layout_, name, "/r/m"));
+  }
+}
+
+TEST_F(SnapshotTest, AGivenNameComesBeforeThatOfADirectory) {
+  layout_.names["/r"]["n"] = "m";  // where a directory "n" is, too
+  EXPECT_THAT(Scan().models, ElementsAre(Key(Id("n"))));
+  EXPECT_EQ(Scan().models.at(Id("n")).directory, "/r/m");
+  EXPECT_EQ(FindModelDirectories(fs_, layout_, "n").at(Id("n")), std::vector<std::string>{"/r/m"});
+  // Also before that of another repository's directory, unless names belong to repositories.
+  fs_.WriteFile("/s/n/1/model.onnx", "other");
+  layout_.repositories = {"/r", "/s"};
+  EXPECT_THAT(Scan().models, ElementsAre(Key(Id("n"))));
+  EXPECT_THAT(Scan().ambiguous, IsEmpty());
+  EXPECT_EQ(FindModelDirectories(fs_, layout_, "n").at(Id("n")), std::vector<std::string>{"/r/m"});
+  layout_.namespacing = true;
+  EXPECT_THAT(Scan().models, UnorderedElementsAre(Key(Id("n", "/r")), Key(Id("n", "/s"))));
 }
 
 TEST_F(SnapshotTest, ARepositoryThatCannotBeReadIsNotEmpty) {

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +24,7 @@
 #include "lifecycle/control_client.h"
 #include "observe/metrics/gauges.h"
 #include "repository/load_override.h"
+#include "repository/snapshot.h"
 #include "server/options.h"
 #include "server/recordings.h"
 #include "server/reports.h"
@@ -158,10 +158,8 @@ class NEREID_API Server {
   // Runs `job`, which may take minutes, on a thread of its own. False, and the job stays with the
   // caller, if there are too many such jobs or no thread. The end of the server waits for the job.
   [[nodiscard]] bool RunBeside(std::function<void()>* job);
-  // Adds or removes a repository. UNIMPLEMENTED unless kExplicit. `names`: models whose name
-  // differs from their directory's.
-  absl::Status RegisterRepository(absl::string_view path,
-                                  const std::map<std::string, std::string>& names);
+  // Adds or removes a repository. UNIMPLEMENTED unless kExplicit.
+  absl::Status RegisterRepository(absl::string_view path, const GivenNames& names);
   absl::Status UnregisterRepository(absl::string_view path);
   // Takes up the changes in the repositories; blocks until that is done. UNAVAILABLE unless kPoll.
   absl::Status PollRepository();

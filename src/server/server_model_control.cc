@@ -70,8 +70,7 @@ void Server::UnloadModelAsync(std::string name, bool with_members,
 
 bool Server::RunBeside(std::function<void()>* job) { return parts_->jobs.TryRun(job); }
 
-absl::Status Server::RegisterRepository(absl::string_view path,
-                                        const std::map<std::string, std::string>& names) {
+absl::Status Server::RegisterRepository(absl::string_view path, const GivenNames& names) {
   RETURN_IF_ERROR(CheckReady());
   if (options_.control_mode != ModelControlMode::kExplicit) {
     return absl::UnimplementedError(
