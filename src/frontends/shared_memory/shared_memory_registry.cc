@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -72,8 +73,11 @@ absl::Status SharedMemoryRegistry::Register(const SharedMemoryRegion& region) {
   RETURN_IF_ERROR(CheckOutsideName("shared memory key", region.key, kMaxNameBytes));
   RETURN_IF_ERROR(CheckKey(region));
   RETURN_IF_ERROR(CheckSum(region.name, region.offset, region.byte_size));
-  if (SegmentOf(region.name) != nullptr) return TakenError(region.name);
+  if (IsRegistered(region.name)) return TakenError(region.name);
   if (region.byte_size == 0) {
+    // A segment that cannot be opened comes first, as in the original.
+    const auto byte = MappedSegment::Map(region.key, 0, 1);
+    if (absl::IsInternal(byte.status())) return byte.status();
     return absl::InvalidArgumentError(
         absl::StrCat("failed to register shared memory region '", region.name, "': invalid args"));
   }
@@ -85,45 +89,61 @@ absl::Status SharedMemoryRegistry::Register(const SharedMemoryRegion& region) {
                      "': invalid args: ", segment.status().message()));
   }
   RETURN_IF_ERROR(segment.status());
-  Entry entry{region, *std::move(segment)};  // is unmapped outside the lock if it comes too late
+  Entry entry{region, *std::move(segment), {}};  // is unmapped outside the lock if it is too late
+  entry.segment = entry.registered;
   MutexLock lock(&mu_);
-  return entries_.try_emplace(region.name, std::move(entry)).second ? absl::OkStatus()
-                                                                    : TakenError(region.name);
+  Sweep();
+  Entry& present = entries_[region.name];
+  if (present.registered != nullptr) return TakenError(region.name);
+  std::swap(present, entry);
+  return absl::OkStatus();
 }
 
 absl::Status SharedMemoryRegistry::Unregister(const std::string& name) {
   RETURN_IF_ERROR(CheckAllowed());
-  Entries removed;  // unmapped outside the lock
+  std::vector<std::shared_ptr<const MappedSegment>> removed;  // unmapped outside the lock
   MutexLock lock(&mu_);
-  if (name.empty()) {
-    removed.swap(entries_);
-  } else {
-    removed.insert(entries_.extract(name));
+  Sweep();
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto next = std::next(entry);
+    if (name.empty() || entry->first == name) {
+      removed.push_back(std::move(entry->second.registered));
+      if (removed.back().use_count() == 1) entries_.erase(entry);
+    }
+    entry = next;
   }
   return absl::OkStatus();
+}
+
+void SharedMemoryRegistry::Sweep() {
+  std::erase_if(entries_, [](const auto& entry) { return entry.second.segment.expired(); });
+}
+
+bool SharedMemoryRegistry::IsRegistered(absl::string_view name) const {
+  MutexLock lock(&mu_);
+  const auto it = entries_.find(name);
+  return it != entries_.end() && it->second.registered != nullptr;
 }
 
 absl::StatusOr<std::vector<SharedMemoryRegion>> SharedMemoryRegistry::Regions(
     const std::string& name) const {
   std::vector<SharedMemoryRegion> found;
   MutexLock lock(&mu_);
-  if (name.empty()) {
-    for (const auto& [unused, entry] : entries_) found.push_back(entry.region);
-    return found;
+  for (const auto& [known, entry] : entries_) {
+    if (!name.empty() && known != name) continue;
+    if (!entry.segment.expired()) found.push_back(entry.region);
   }
-  const auto it = entries_.find(name);
-  if (it == entries_.end()) {
+  if (found.empty() && !name.empty()) {
     return absl::NotFoundError(
         absl::StrCat("Unable to find system shared memory region: '", name, "'"));
   }
-  found.push_back(it->second.region);
   return found;
 }
 
 std::shared_ptr<const MappedSegment> SharedMemoryRegistry::SegmentOf(absl::string_view name) const {
   MutexLock lock(&mu_);
   const auto it = entries_.find(name);
-  return it == entries_.end() ? nullptr : it->second.segment;
+  return it == entries_.end() ? nullptr : it->second.segment.lock();
 }
 
 absl::StatusOr<SharedMemorySlice> SharedMemoryRegistry::Find(const SharedMemoryRange& range) const {

@@ -60,8 +60,9 @@ class SharedMemoryRegistry {
   // Maps the region. UNIMPLEMENTED if clients may not, INVALID_ARGUMENT for a name in use, a key
   // that cannot be, and a region outside its segment; INTERNAL if the segment cannot be opened.
   absl::Status Register(const SharedMemoryRegion& region) ABSL_LOCKS_EXCLUDED(mu_);
-  // Forgets the region `name`, or all if it is empty. An unknown name is no error. Requests in
-  // flight keep their bytes.
+  // Forgets the region `name`, or all if it is empty. An unknown name is no error. A region that
+  // requests use stays, for reports and for further requests, until the last of them has ended; but
+  // its name may be registered anew.
   absl::Status Unregister(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
   // The region `name`, or all regions by name if it is empty. NOT_FOUND for an unknown one.
   absl::StatusOr<std::vector<SharedMemoryRegion>> Regions(const std::string& name) const
@@ -78,17 +79,21 @@ class SharedMemoryRegistry {
  private:
   struct Entry {
     SharedMemoryRegion region;
-    std::shared_ptr<const MappedSegment> segment;
+    std::shared_ptr<const MappedSegment> registered;  // null: unregistered, but in use
+    std::weak_ptr<const MappedSegment> segment;
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 
+  // Forgets the regions that were unregistered and are no longer in use.
+  void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool IsRegistered(absl::string_view name) const ABSL_LOCKS_EXCLUDED(mu_);
   // Null for an unknown region.
   std::shared_ptr<const MappedSegment> SegmentOf(absl::string_view name) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
   const bool allowed_;
   mutable Mutex mu_;
-  Entries entries_ ABSL_GUARDED_BY(mu_);
+  Entries entries_ ABSL_GUARDED_BY(mu_);  // unregistered ones stay until the next change
 };
 
 // The error for a request that names a region that is not registered.

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -127,6 +128,33 @@ TEST_F(SharedMemoryRegistryTest, ForgetsOneOrAll) {
   EXPECT_EQ(registry_.Regions("")->size(), 2u);
   EXPECT_TRUE(registry_.Unregister("").ok());
   EXPECT_TRUE(registry_.Regions("")->empty());
+}
+
+TEST_F(SharedMemoryRegistryTest, ARegionInUseIsListedUntilItsLastUseEnds) {
+  for (const char* name : {"a", "b"}) ASSERT_TRUE(Register(name, 0, 10).ok());
+  std::optional<SharedMemorySlice> first = *registry_.Find({"a", 0, 10});
+  ASSERT_TRUE(registry_.Unregister("").ok());
+  EXPECT_EQ(registry_.Regions("")->size(), 1u) << "b is not in use";
+  EXPECT_TRUE(registry_.Regions("a").ok());
+  EXPECT_FALSE(registry_.Find({"b", 0, 10}).ok());
+  std::optional<SharedMemorySlice> second = *registry_.Find({"a", 0, 10});
+  ASSERT_TRUE(registry_.Unregister("a").ok()) << "again";
+  first.reset();
+  EXPECT_TRUE(registry_.Regions("a").ok()) << "the second request uses it";
+  second.reset();
+  EXPECT_TRUE(registry_.Regions("")->empty());
+  EXPECT_EQ(registry_.Regions("a").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(registry_.Find({"a", 0, 10}).ok());
+}
+
+TEST_F(SharedMemoryRegistryTest, ARegionThatWasUnregisteredInUseMayBeRegisteredAnew) {
+  ASSERT_TRUE(Register("r", 0, 10).ok());
+  const auto old = registry_.Find({"r", 0, 10});
+  ASSERT_TRUE(registry_.Unregister("r").ok());
+  ASSERT_TRUE(Register("r", 0, 20).ok());
+  EXPECT_EQ(registry_.Regions("r")->at(0).byte_size, 20u);
+  EXPECT_TRUE(registry_.Find({"r", 0, 20}).ok());
+  EXPECT_EQ(Register("r", 0, 20).code(), absl::StatusCode::kAlreadyExists);
 }
 
 TEST_F(SharedMemoryRegistryTest, BytesInUseStayMapped) {
