@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "infer/issue.h"
+#include "infer/request_validator.h"
 #include "lifecycle/model_manager.h"
 #include "scheduling/refusal.h"
 #include "server/server.h"
@@ -94,7 +95,11 @@ absl::Status Server::Infer(InferRequest* request, TracePtr trace) {
   if (state_.load(std::memory_order_acquire) == State::kStopped) {
     return absl::UnavailableError("Server not ready");
   }
-  RETURN_IF_ERROR(CheckCallbacks(*request));
+  if (absl::Status callbacks = CheckCallbacks(*request); !callbacks.ok()) {
+    // What is wrong with the content comes first, as in the original.
+    if (!request->in_flight()) RETURN_IF_ERROR(RequestValidator::Prepare(request));
+    return callbacks;
+  }
   absl::Status issued;
   std::shared_ptr<ServingModel> tried;
   const auto outcome = RetryOverSwaps([&]() -> std::optional<absl::Status> {

@@ -164,7 +164,10 @@ def test_an_output_that_a_member_leaves_out(
         answer = raw_http.post_json(server.http_url, "/v2/models/ensemble/infer", document)
         assert answer.status == 200, answer.body
         assert [output["name"] for output in answer.json()["outputs"]] == ["OUTPUT0"]
-    line = "ensemble 'ensemble' has answered without output 'OUTPUT1'"
+    line = (
+        "Composing models did not output tensor OUTPUT1: "
+        "ensemble 'ensemble' has answered without output 'OUTPUT1'"
+    )
     assert server.log_text().count(line) == 1
 
 

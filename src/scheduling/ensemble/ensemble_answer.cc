@@ -33,8 +33,9 @@ void NoteLeftOut(const EnsembleContext& context, const InferRequest& request,
                  const EnsembleAnswer::Output& output) {
   const int32_t writer = context.graph.tensors()[output.tensor].writer;
   if (writer < 0 || context.told_left_out[output.index].exchange(true)) return;
-  LOG_WARNING << request.About() << "ensemble '" << context.config->name
-              << "' has answered without output '" << context.config->outputs[output.index].name
+  const std::string& name = context.config->outputs[output.index].name;
+  LOG_WARNING << request.About() << "Composing models did not output tensor " << name
+              << ": ensemble '" << context.config->name << "' has answered without output '" << name
               << "', which step " << writer << " (model '"
               << context.graph.steps()[static_cast<size_t>(writer)].spec.model_name
               << "') left out; further such answers are not logged";

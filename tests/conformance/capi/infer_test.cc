@@ -330,8 +330,16 @@ TEST_F(InferTest, RefusedRequestsStayWithTheirOwnerAndCanBeMended) {
 TEST_F(InferTest, NeedsItsCallbacks) {
   TRITONSERVER_InferenceRequest* request = nullptr;
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestNew(&request, server().get(), "id", -1)));
-  EXPECT_TRUE(Fails(TRITONSERVER_ServerInferAsync(server().get(), request, nullptr),
-                    TRITONSERVER_ERROR_INVALID_ARG, "release callback"));
+  const auto issue = [&] { return TRITONSERVER_ServerInferAsync(server().get(), request, nullptr); };
+  EXPECT_TRUE(Fails(issue(), TRITONSERVER_ERROR_INVALID_ARG, "expected 1 inputs but got 0"))
+      << "what is wrong with the content comes first";
+  const int64_t shape[] = {1, 1};
+  const float value = 5;
+  ASSERT_TRUE(Ok(
+      TRITONSERVER_InferenceRequestAddInput(request, "INPUT0", TRITONSERVER_TYPE_FP32, shape, 2)));
+  ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestAppendInputData(
+      request, "INPUT0", &value, sizeof(value), TRITONSERVER_MEMORY_CPU, 0)));
+  EXPECT_TRUE(Fails(issue(), TRITONSERVER_ERROR_INVALID_ARG, "release callback"));
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestDelete(request)));
 }
 
