@@ -20,6 +20,7 @@ from conftest import ServerFactory
 from support import raw_http
 from support.ensembles import add_ensemble, step_text
 from support.metrics import read_metrics
+from support.model_control import EXPLICIT, group
 from support.nereid import start_nereid
 from support.poll import poll_until
 from support.repository import ModelRepository, tensor_text
@@ -178,6 +179,37 @@ def test_the_timeline_shows_the_batches_that_the_metrics_count(server: ServerPro
     assert (later["requests"], later["executions"]) == ([], [])
     assert len(get(server, "/v2/nereid/models/batched/timeline?limit=1")["requests"]) == 1
     assert newest["start_ns"] + newest["latency_ns"] <= timeline["now_ns"]
+
+
+def test_instances_that_come_in_place_are_kept_apart(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """One instance executes one batch at a time, also after their number has changed."""
+
+    def load(count: int) -> None:
+        model_repository.add_identity(
+            "slow", parameters={"execute_delay_ms": "20"}, extra=group(count)
+        )
+        answer = raw_http.post(server.http_url, "/v2/repository/models/slow/load")
+        assert answer.status == 200, answer.body
+
+    model_repository.add_identity("slow", parameters={"execute_delay_ms": "20"}, extra=group(1))
+    server = server_factory(model_repository, EXPLICIT, OPEN, "--load-model=slow")
+    ends: dict[str, int] = {}
+    for count in (4, 2, 4):
+        load(count)
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(lambda _: infer(server, "slow", ""), range(24)))
+        timeline = get(server, "/v2/nereid/models/slow/timeline?limit=1000")
+        ends.clear()
+        for execution in sorted(timeline["executions"], key=lambda e: e["start_ns"]):
+            name = execution["instance"]
+            assert execution["start_ns"] >= ends.get(name, 0), f"{name} runs two at a time"
+            ends[name] = execution["end_ns"]
+            assert execution["requests"] == 1
+            assert len(execution["members"]) <= 1, "of a model that does not batch"
+        assert set(timeline["instances"]) == set(ends)
+    assert len(ends) == 4
 
 
 def test_the_steps_of_an_ensemble(server: ServerProcess) -> None:
