@@ -72,6 +72,10 @@ def good_http() -> list[HttpCase]:
             load("http_forgotten"),
         ),
         after(get("http-good-load-files", f"{here}http_files"), load("http_files", **files())),
+        after(
+            get("http-good-load-files-slash", f"{here}http_files"),
+            load("http_files", config=CONFIG, **{"file:/7/weights": "AAAA"}),
+        ),
         after(replace(unload("http_unload"), id="http-good-unload"), load("http_unload")),
         replace(unload("nobody"), id="http-good-unload-unknown"),
         replace(unload("inner_nobody", unload_dependents=True), id="http-good-unload-dependents"),

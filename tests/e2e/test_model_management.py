@@ -18,6 +18,7 @@ from tritonclient.utils import InferenceServerException
 
 from conftest import ServerFactory
 from support import raw_http
+from support.ensembles import add_ensemble, step_text
 from support.infer import InBackground, echo
 from support.metrics import metric
 from support.model_control import EXPLICIT, Clients, group, index
@@ -322,6 +323,47 @@ def test_strict_readiness_while_versions_come_and_go(
     assert ready() == 200
     assert index(server)["busy", "1"][0] == "UNLOADING"
     assert running.answer().status == 200
+
+
+def test_an_unload_of_a_member_leaves_the_server_ready(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    model_repository.add_identity("member")
+    tensors = [tensor_text("INPUT0", "FP32", (-1,))], [tensor_text("OUTPUT0", "FP32", (-1,))]
+    step = step_text("member", {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT0"})
+    add_ensemble(model_repository, "whole", *tensors, [step])
+    server = server_factory(model_repository, EXPLICIT, "--load-model=whole")
+    assert raw_http.post(server.http_url, "/v2/repository/models/member/unload").status == 200
+    poll_until("unavailable", lambda: index(server)["whole", "1"][0] == "UNAVAILABLE")
+    assert "depends on 'member'" in index(server)["whole", "1"][1]
+    assert raw_http.get(server.http_url, "/v2/health/ready").status == 200
+    assert raw_http.get(server.http_url, "/v2/models/whole/ready").status != 200
+
+
+def test_a_name_of_several_namespaces(server_factory: ServerFactory, tmp_path: Path) -> None:
+    one, two = ModelRepository(tmp_path / "one"), ModelRepository(tmp_path / "two")
+    for repository in (one, two):
+        repository.add_identity("both")
+    tensors = [tensor_text("INPUT0", "FP32", (-1,))], [tensor_text("OUTPUT0", "FP32", (-1,))]
+    step = step_text("both", {"INPUT0": "INPUT0"}, {"OUTPUT0": "OUTPUT0"})
+    add_ensemble(one, "whole", *tensors, [step])
+    server = server_factory([one.root, two.root], EXPLICIT, "--model-namespacing=true")
+
+    def control(what: str) -> None:
+        answer = raw_http.post(server.http_url, f"/v2/repository/models/{what}")
+        assert answer.status == 200, answer.body
+
+    control("both/load")
+    control("whole/load")
+    assert "There are 2 identifiers" in echo(server.http_url, "both").error()
+    assert echo(server.http_url, "whole").status == 200
+    control("both/unload")
+    assert echo(server.http_url, "whole").status != 200
+    shutil.rmtree(one.root / "both")
+    control("whole/load")
+    assert echo(server.http_url, "whole").status == 200, "by the model of the other repository"
+    assert echo(server.http_url, "both").status == 200, "the name means one model now"
+    assert raw_http.get(server.http_url, "/v2/health/ready").status == 200
 
 
 def test_two_repositories(server_factory: ServerFactory, tmp_path: Path) -> None:
