@@ -46,7 +46,8 @@ TEST_F(DigestTest, AModelPassesIfItsSumsAreRight) {
 }
 
 TEST_F(DigestTest, ParametersThatMakeNoSenseAreRefused) {
-  for (const char* name : {"MD5", "CRC:1/model", "MD5:", "MD5:../model", "MD5:/", "MD5:/../model"}) {
+  for (const char* name :
+       {"MD5", "CRC:1/model", "MD5:", "MD5:../model", "MD5:/", "MD5:/../model"}) {
     EXPECT_FALSE(ReadParameter(name, kMd5).ok()) << name;
   }
   EXPECT_FALSE(ReadParameter("SHA256:1/model", kMd5).ok());

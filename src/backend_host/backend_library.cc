@@ -28,8 +28,7 @@ absl::StatusOr<std::unique_ptr<SharedLibrary>> OpenPrivateCopy(const std::string
   std::error_code error;
   fs::copy_file(path, copy, error);
   if (error) {
-    return absl::InternalError(
-        absl::StrCat("cannot copy library '", path, "': ", error.message()));
+    return absl::InternalError(absl::StrCat("cannot copy library '", path, "': ", error.message()));
   }
   return SharedLibrary::Open(copy.string());
 }
@@ -49,8 +48,8 @@ absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary&
   find(&found.batch_include, "TRITONBACKEND_ModelBatchIncludeRequest");
   find(&found.batch_finalize, "TRITONBACKEND_ModelBatchFinalize");
   if (count != 0 && count != 5) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, " does not define all required custom batching functions for model ", model));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, " does not define all required custom batching functions for model ", model));
   }
   return found;
 }

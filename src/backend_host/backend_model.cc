@@ -125,9 +125,8 @@ absl::StatusOr<std::unique_ptr<BatchStrategy>> BackendModel::MakeBatchStrategy(
     path = found.path;
     auto opened = found.model_owned ? OpenPrivateCopy(path) : SharedLibrary::Open(path);
     if (!opened.ok()) {
-      return absl::Status(opened.status().code(),
-                          absl::StrCat("batching library '", path, "': ",
-                                       opened.status().message()));
+      return absl::Status(opened.status().code(), absl::StrCat("batching library '", path,
+                                                               "': ", opened.status().message()));
     }
     batching_library_ = *std::move(opened);
     library = batching_library_.get();

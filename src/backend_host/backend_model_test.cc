@@ -153,9 +153,9 @@ TEST_F(BackendModelTest, AConfiguredPathMayBeginInTheWorkingDirectory) {
       std::filesystem::proximate(dir_.Path("my_batcher.so"), std::filesystem::current_path())
           .string();
   EXPECT_TRUE(StrategyStatus(StrategyPath(path)).ok()) << path;
-  EXPECT_EQ(StrategyStatus(StrategyPath(path + ".none")),
-            absl::NotFoundError("Batching library path not found: " +
-                                dir_.Path("my_batcher.so.none")));
+  EXPECT_EQ(
+      StrategyStatus(StrategyPath(path + ".none")),
+      absl::NotFoundError("Batching library path not found: " + dir_.Path("my_batcher.so.none")));
 }
 
 TEST_F(BackendModelTest, TheNextLoadTakesTheLibraryAsItIsThen) {

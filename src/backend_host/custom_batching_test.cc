@@ -26,8 +26,8 @@ class CustomBatchingTest : public ::testing::Test {
     auto backend = registry_.Get(config, "", 1);
     EXPECT_TRUE(backend.ok()) << backend.status();
     model_ = std::make_unique<BackendModel>(*backend, std::move(config), BackendModelOptions());
-    return CustomBatching::Make(*FindBatchingEntryPoints(*library_, "batcher.so", name), "fake", name,
-                                reinterpret_cast<TRITONBACKEND_Model*>(model_.get()));
+    return CustomBatching::Make(*FindBatchingEntryPoints(*library_, "batcher.so", name), "fake",
+                                name, reinterpret_cast<TRITONBACKEND_Model*>(model_.get()));
   }
 
   bool Include(BatchStrategy* strategy, const std::string& id) {

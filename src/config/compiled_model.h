@@ -143,7 +143,7 @@ struct CompiledModel {
   std::string default_model_filename;
   int32_t max_batch_size = 0;  // 0: tensors have no batch dimension
   bool decoupled = false;
-  bool response_cache = false;      // responses may be stored and reused for equal requests
+  bool response_cache = false;  // responses may be stored and reused for equal requests
   // Answers depend on earlier requests: the model has a sequence scheduler or, for an ensemble, a
   // member that keeps state. The latter is set by whoever knows the members.
   bool keeps_state = false;

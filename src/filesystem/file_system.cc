@@ -21,8 +21,7 @@ std::string JoinPath(absl::string_view directory, absl::string_view name) {
 
 std::optional<std::string> PathInside(absl::string_view path) {
   path.remove_prefix(std::min(path.size(), path.find_first_not_of('/')));
-  const auto normal =
-      std::filesystem::path(std::string(path)).lexically_normal();
+  const auto normal = std::filesystem::path(std::string(path)).lexically_normal();
   if (!normal.has_filename() || *normal.begin() == ".." || *normal.begin() == ".") {
     return std::nullopt;
   }

@@ -270,8 +270,8 @@ void InferRequest::Release(uint32_t flags) {
   stream_.reset();
   const ReleaseTarget release = release_;
   Custody custody = Custody::kCore;
-  const bool is_makers = custody_.compare_exchange_strong(custody, Custody::kMaker,
-                                                          std::memory_order_acq_rel);
+  const bool is_makers =
+      custody_.compare_exchange_strong(custody, Custody::kMaker, std::memory_order_acq_rel);
   release.fn(this, flags, release);
   if (!is_makers) delete this;
 }

@@ -2,9 +2,9 @@
 // TRITONSERVER_InferenceRequest* and TRITONBACKEND_Request* point to.
 //
 // Ownership: its maker owns it, except between Issue (Server::Infer) and the release
-// callback. A maker that deletes it meanwhile leaves it to the core. In flight it travels as a RequestPtr, then is lent to a backend as a bare pointer
-// until the backend releases it. Thread-compatible: one owner at a time; the marked members are
-// thread-safe.
+// callback. A maker that deletes it meanwhile leaves it to the core. In flight it travels as a
+// RequestPtr, then is lent to a backend as a bare pointer until the backend releases it.
+// Thread-compatible: one owner at a time; the marked members are thread-safe.
 #ifndef NEREID_INFER_INFER_REQUEST_H_
 #define NEREID_INFER_INFER_REQUEST_H_
 

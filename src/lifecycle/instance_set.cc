@@ -70,8 +70,8 @@ absl::Status InstanceSet::StartInstance(const LoadContext& context, int place, u
   ASSIGN_OR_RETURN(BatchSource* const source, MakeSource(context, instance, active));
   instance->place = place;
   instance->records = model_->recorder().TakeShard(spec.name);
-  auto backend = std::make_unique<BackendInstance>(
-      backend_model_, spec, place, instance->records.shard(), policy.ToJson());
+  auto backend = std::make_unique<BackendInstance>(backend_model_, spec, place,
+                                                   instance->records.shard(), policy.ToJson());
   instance->backend = backend.get();
   InstanceSetup setup;
   if (!policy.empty()) {

@@ -194,11 +194,11 @@ class Planner {
 
   const LoadInput& input_;
   const DependencyGraph graph_;
-  std::optional<DependencyGraph> later_;   // when the unloads are done; none: as graph_
-  std::map<ModelId, bool> load_;           // value: asked for by its name
+  std::optional<DependencyGraph> later_;  // when the unloads are done; none: as graph_
+  std::map<ModelId, bool> load_;          // value: asked for by its name
   Unloads unload_;
-  std::set<ModelId> broken_;               // unloaded because a member is unloaded
-  std::map<ModelId, size_t> index_;        // of the last action of each model
+  std::set<ModelId> broken_;         // unloaded because a member is unloaded
+  std::map<ModelId, size_t> index_;  // of the last action of each model
 };
 
 }  // namespace

@@ -146,8 +146,7 @@ class ModelCatalogue {
   // Claims the models of an unload of `ids`. Busy may be one of these, or an ensemble that uses it:
   // one that is being loaded needs its members until its load has ended. No claim, and no busy
   // model: none was ever loaded.
-  ClaimResult ClaimUnload(const std::set<ModelId>& ids, bool with_members)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  ClaimResult ClaimUnload(const std::set<ModelId>& ids, bool with_members) ABSL_LOCKS_EXCLUDED(mu_);
   // Claims the models of a poll that has looked at `read`. Models in `known_busy` were left out of
   // its plan. Models on which others have begun to work since are loaded again afterwards.
   Claim ClaimSync(std::vector<PlannedAction> actions, const FoundModels& read,

@@ -123,10 +123,11 @@ TEST_F(ModelDirectoryTest, WhichVersionsHaveToBeReady) {
   struct Case {
     ModelState state;
     bool retired;
-    bool alone, beside;  // whether the server may be ready, where no other version serves or one does
+    bool alone,
+        beside;  // whether the server may be ready, where no other version serves or one does
   };
   const Case cases[] = {
-      {ModelState::kUnknown, false, false, false}, {ModelState::kUnavailable, false, false, false},
+      {ModelState::kUnknown, false, false, false},  {ModelState::kUnavailable, false, false, false},
       {ModelState::kUnavailable, true, true, true}, {ModelState::kLoading, false, false, true},
       {ModelState::kUnloading, false, true, true},  {ModelState::kReady, false, true, true},
   };

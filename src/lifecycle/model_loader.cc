@@ -225,8 +225,8 @@ absl::Status ModelLoader::Commit(const std::shared_ptr<Job>& job) {
   absl::Status status;
   if (!reasons.empty()) status = absl::InvalidArgumentError(reasons);
   // Per task: what is called when its removed instances have settled.
-  std::vector<std::function<void()>> thens(
-      job->tasks.size(), [job] { job->Release(absl::OkStatus()); });
+  std::vector<std::function<void()>> thens(job->tasks.size(),
+                                           [job] { job->Release(absl::OkStatus()); });
   std::vector<ModelCloser::Closing> closings;
   catalogue_.Update([&](ModelDirectory* directory) {
     ModelEntry& entry = directory->models[model.id.Text()];
@@ -239,7 +239,8 @@ absl::Status ModelLoader::Commit(const std::shared_ptr<Job>& job) {
     }
   });
   // From here on nothing can fail.
-  if (status.ok() && (loads || !updates)) LOG_INFO << "successfully loaded '" << model.id.name << "'";
+  if (status.ok() && (loads || !updates))
+    LOG_INFO << "successfully loaded '" << model.id.name << "'";
   if (status.ok()) {
     for (size_t i = 0; i < job->tasks.size(); ++i) {
       VersionTask& task = job->tasks[i];

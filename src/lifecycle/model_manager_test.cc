@@ -590,8 +590,9 @@ TEST_F(ModelManagerTest, AMemberThatGoesIsReplacedByThatOfAnotherNamespace) {
   // The same by unloads, until none is left.
   ASSERT_TRUE(manager_->Unload("m").ok());
   EXPECT_TRUE(manager_->WaitUnloaded(Never()));
-  EXPECT_THAT(States("/models::e"),
-              ElementsAre("1: UNAVAILABLE ensemble 'e' depends on 'm' which has no loaded version."));
+  EXPECT_THAT(
+      States("/models::e"),
+      ElementsAre("1: UNAVAILABLE ensemble 'e' depends on 'm' which has no loaded version."));
 }
 
 TEST_F(ModelManagerTest, RepositoriesComeAndGo) {

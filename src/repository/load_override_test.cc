@@ -40,23 +40,24 @@ TEST(LoadOverrideTest, RefusesWhatItDoesNotKnow) {
 TEST(LoadOverrideTest, TheFilesAreAllThatTheDirectoryHolds) {
   std::string path;
   {
-    const auto directory =
-        MakeModelDirectory({{"file:1/model.onnx", "one"},
-                            {"file:1/./sub/../x", "two"},
-                            {"file:/2/model.py", "three"}});
+    const auto directory = MakeModelDirectory({{"file:1/model.onnx", "one"},
+                                               {"file:1/./sub/../x", "two"},
+                                               {"file:/2/model.py", "three"}});
     ASSERT_TRUE(directory.ok()) << directory.status();
     path = (*directory)->path();
     std::ostringstream text;
     text << std::ifstream(path + "/1/model.onnx").rdbuf();
     EXPECT_EQ(text.str(), "one");
     EXPECT_TRUE(std::filesystem::exists(path + "/1/x"));
-    EXPECT_TRUE(std::filesystem::exists(path + "/2/model.py")) << "a slash in front means the folder";
+    EXPECT_TRUE(std::filesystem::exists(path + "/2/model.py"))
+        << "a slash in front means the folder";
   }
   EXPECT_FALSE(std::filesystem::exists(path)) << "it goes with its owner";
 }
 
 TEST(LoadOverrideTest, PathsStayInside) {
-  for (const char* bad : {"file:../x", "file:1/../../x", "file:/../x", "file:", "file:/", "file:.", "file:1/"}) {
+  for (const char* bad :
+       {"file:../x", "file:1/../../x", "file:/../x", "file:", "file:/", "file:.", "file:1/"}) {
     const absl::Status status = MakeModelDirectory({{bad, ""}}).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
   }

@@ -91,8 +91,8 @@ TEST_F(SnapshotTest, ADirectoryMayHaveAnotherName) {
 
 TEST_F(SnapshotTest, ADirectoryMayHaveSeveralNames) {
   layout_.names["/r"] = {{"one", "m"}, {"two", "m"}, {"m", "m"}};
-  EXPECT_THAT(Scan().models, UnorderedElementsAre(Key(Id("one")), Key(Id("two")), Key(Id("m")),
-                                                  Key(Id("n"))));
+  EXPECT_THAT(Scan().models,
+              UnorderedElementsAre(Key(Id("one")), Key(Id("two")), Key(Id("m")), Key(Id("n"))));
   for (const char* const name : {"one", "two", "m"}) {
     EXPECT_EQ(FindModelDirectories(fs_, layout_, name).at(Id(name)),
               std::vector<std::string>{"/r/m"});

@@ -71,7 +71,8 @@ class NEREID_API FlightRecorder {
 
   // A shard for an instance that begins: that of a former instance of this name, one that nobody
   // has had, or a new one. If many former instances left theirs, that of the one that went first.
-  // Shard 0 if nothing is recorded. Throws std::bad_alloc, and std::length_error if there are 65,535.
+  // Shard 0 if nothing is recorded. Throws std::bad_alloc, and std::length_error if there are
+  // 65,535.
   Lease TakeShard(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
   // The name of the instance that has `shard`, or had it last; empty if none has.
   std::string InstanceName(size_t shard) const ABSL_LOCKS_EXCLUDED(mu_);

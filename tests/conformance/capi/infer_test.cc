@@ -330,7 +330,9 @@ TEST_F(InferTest, RefusedRequestsStayWithTheirOwnerAndCanBeMended) {
 TEST_F(InferTest, NeedsItsCallbacks) {
   TRITONSERVER_InferenceRequest* request = nullptr;
   ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestNew(&request, server().get(), "id", -1)));
-  const auto issue = [&] { return TRITONSERVER_ServerInferAsync(server().get(), request, nullptr); };
+  const auto issue = [&] {
+    return TRITONSERVER_ServerInferAsync(server().get(), request, nullptr);
+  };
   EXPECT_TRUE(Fails(issue(), TRITONSERVER_ERROR_INVALID_ARG, "expected 1 inputs but got 0"))
       << "what is wrong with the content comes first";
   const int64_t shape[] = {1, 1};
