@@ -16,6 +16,7 @@ struct Problem {
   std::string text;   // matched by clients and scripts, so exactly as the protocol has it
   std::string hint;   // what would be right
   absl::StatusCode code = absl::StatusCode::kInvalidArgument;
+  bool missing = false;  // nothing is given that is wrong: a backend may still complete it
 };
 
 class Diagnostics {
@@ -23,6 +24,12 @@ class Diagnostics {
   void Add(std::string field, std::string text, std::string hint,
            absl::StatusCode code = absl::StatusCode::kInvalidArgument) {
     problems_.push_back({std::move(field), std::move(text), std::move(hint), code});
+  }
+
+  // The field is not given. Otherwise as Add.
+  void AddMissing(std::string field, std::string text, std::string hint) {
+    Add(std::move(field), std::move(text), std::move(hint));
+    problems_.back().missing = true;
   }
 
   const std::vector<Problem>& problems() const { return problems_; }

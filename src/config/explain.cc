@@ -227,7 +227,13 @@ void Check(const ConfigSource& source, const inference::ModelConfig& config,
                      config.name(), "', directory name must equal model name"),
         "leave it out");
   }
+  const bool is_completed = source.auto_complete && config.platform() != kEnsemblePlatform;
   for (const Problem& problem : diagnostics.problems()) {
+    if (problem.missing && is_completed) {
+      explained->notes.push_back(absl::StrCat(
+          problem.field, " is not given: the model loads if the backend completes it"));
+      continue;
+    }
     explained->problems.push_back({problem.text, problem.field, problem.hint, explained->file,
                                    explained->line_of(problem.field)});
   }

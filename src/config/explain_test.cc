@@ -15,6 +15,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 class ExplainTest : public ::testing::Test {
  protected:
@@ -103,6 +104,19 @@ TEST_F(ExplainTest, EveryMistakeHasItsLine) {
                           "-1 to indicate a variable-size dimension for other",
                           "/r/m/config.pbtxt:11: unexpected directory name 'm' for model 'other', "
                           "directory name must equal model name"));
+}
+
+TEST_F(ExplainTest, WhatABackendMayCompleteIsNoProblem) {
+  const std::string partial =
+      "backend: 'dali' input { name: 'I' }\n"
+      "output { name: 'O' data_type: TYPE_FP32 dims: [ 0 ] }\n";
+  const ExplainedConfig explained = Explain(partial);
+  EXPECT_THAT(explained.notes, IsSupersetOf({HasSubstr("input[0].data_type is not given"),
+                                             HasSubstr("input[0].dims is not given")}));
+  ASSERT_EQ(explained.problems.size(), 1u) << "what is given has to be right";
+  EXPECT_THAT(explained.problems[0].text, HasSubstr("model output 'O' dimension must be"));
+  source_.auto_complete = false;
+  EXPECT_EQ(Explain(partial).problems.size(), 3u);
 }
 
 TEST_F(ExplainTest, SoHaveMistakesOfSpelling) {

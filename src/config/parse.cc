@@ -59,7 +59,8 @@ void CollectEnumValues(const Descriptor* message, const std::string& field_name,
   const FieldDescriptor* field = message->FindFieldByName(field_name);
   const EnumDescriptor* type = field != nullptr ? field->enum_type() : nullptr;
   for (int i = 0; type != nullptr && i < type->value_count(); ++i) {
-    names->push_back(type->value(i)->name());
+    const std::string& name = type->value(i)->name();
+    if (!absl::EndsWith(name, "_INVALID")) names->push_back(name);  // nobody means that
   }
   for (int i = 0; i < message->nested_type_count(); ++i) {
     CollectEnumValues(message->nested_type(i), field_name, names);
@@ -75,14 +76,28 @@ std::vector<std::string> EnumValues(const std::string& field_name) {
   return names;
 }
 
-// " (did you mean 'x'?)", or nothing.
+// The values that begin with `name`, if there are several.
+std::vector<std::string> Completions(const std::string& name,
+                                     const std::vector<std::string>& values) {
+  std::vector<std::string> completions;
+  for (const std::string& value : values) {
+    if (!name.empty() && absl::StartsWith(value, name)) completions.push_back(value);
+  }
+  return completions.size() > 1 ? completions : std::vector<std::string>();
+}
+
+// " (did you mean 'x'?)", " (one of x, y)", or nothing.
 std::string Suggestion(absl::string_view message) {
   const std::vector<std::string> quoted = Quoted(message);
   std::string nearest;
   if (absl::StrContains(message, "has no field named") && quoted.size() == 2) {
     nearest = NearestName(quoted[1], FieldNames(quoted[0]));
   } else if (absl::StrContains(message, "Unknown enumeration value") && quoted.size() == 2) {
-    nearest = NearestName(quoted[0], EnumValues(quoted[1]));
+    const std::vector<std::string> values = EnumValues(quoted[1]);
+    const std::vector<std::string> completions = Completions(quoted[0], values);
+    if (!completions.empty())
+      return absl::StrCat(" (one of ", absl::StrJoin(completions, ", "), ")");
+    nearest = NearestName(quoted[0], values);
   }
   return nearest.empty() ? "" : absl::StrCat(" (did you mean '", nearest, "'?)");
 }

@@ -52,6 +52,10 @@ TEST(ParseTest, UnknownEnumValueIsReportedWhereItStands) {
             "\"data_type\".");
   EXPECT_THAT(ErrorOf("instance_group { kind: KIND_CPUS }"),
               ::testing::HasSubstr("(did you mean 'KIND_CPU'?)"));
+  EXPECT_THAT(ErrorOf("input { data_type: TYPE_ }"),
+              ::testing::HasSubstr("(one of TYPE_BOOL, TYPE_UINT8, TYPE_UINT16, "));
+  EXPECT_THAT(ErrorOf("input { data_type: TYPE_INVALD }"),
+              ::testing::Not(::testing::HasSubstr("TYPE_INVALID")));
 }
 
 TEST(ParseTest, BadIntegersKeepTheTextsOfProtobufAndDoNotEndTheSearch) {

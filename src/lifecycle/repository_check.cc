@@ -105,7 +105,12 @@ struct Candidate {
 // that is not enough.
 std::unique_ptr<CompiledModel> CompileMember(const ParsedConfig& config, CheckedModel* ensemble) {
   absl::StatusOr<CompiledModel> compiled = config.Compile(1);
-  if (compiled.ok() && !compiled->inputs.empty() && !compiled->outputs.empty()) {
+  const auto is_known = [](const auto& tensors) {
+    return !tensors.empty() && std::all_of(tensors.begin(), tensors.end(), [](const auto& tensor) {
+      return tensor.data_type != DataType::kInvalid && !tensor.dims.empty();
+    });
+  };
+  if (compiled.ok() && is_known(compiled->inputs) && is_known(compiled->outputs)) {
     return std::make_unique<CompiledModel>(*std::move(compiled));
   }
   ensemble->notes.push_back(absl::StrCat("whether '", config.name(),

@@ -89,6 +89,46 @@ TEST_F(RepositoryCheckTest, StepsHaveToFitTheirMembers) {
                               "loads")));
 }
 
+TEST_F(RepositoryCheckTest, AMemberThatItsBackendCompletesIsNotCompared) {
+  fs_.WriteFile("/r/part/config.pbtxt",
+                "backend: 'dali' input { name: 'in' } output { name: 'out' dims: [ 7 ] }");
+  fs_.MakeDirectory("/r/part/1");
+  fs_.MakeDirectory("/r/e/1");
+  fs_.WriteFile("/r/e/config.pbtxt",
+                "platform: 'ensemble' "
+                "input { name: 'in' data_type: TYPE_INT8 dims: [ 1 ] } "
+                "output { name: 'out' data_type: TYPE_FP32 dims: [ 1 ] } "
+                "ensemble_scheduling { step { model_name: 'part' model_version: -1 "
+                "input_map { key: 'in' value: 'in' } output_map { key: 'out' value: 'out' } } }");
+  EXPECT_THAT(ToText(Check()),
+              AllOf(HasSubstr(" 0 problems"), HasSubstr("note: whether 'part' fits its step"),
+                    HasSubstr("note: input[0].dims is not given"),
+                    HasSubstr("note: output[0].data_type is not given")));
+}
+
+TEST_F(RepositoryCheckTest, ACacheOverAMemberThatKeepsState) {
+  const std::string tensors =
+      "input { name: 'in' data_type: TYPE_INT8 dims: [ 1 ] } "
+      "output { name: 'out' data_type: TYPE_INT8 dims: [ 1 ] } ";
+  const auto ensemble = [&](const std::string& name, const std::string& member,
+                            const std::string& more) {
+    fs_.WriteFile("/r/" + name + "/config.pbtxt",
+                  "platform: 'ensemble' " + tensors + "ensemble_scheduling { step { model_name: '" +
+                      member +
+                      "' model_version: -1 input_map { key: 'in' value: 'in' } "
+                      "output_map { key: 'out' value: 'out' } } } " +
+                      more);
+    fs_.MakeDirectory("/r/" + name + "/1");
+  };
+  fs_.WriteFile("/r/sums/config.pbtxt", "backend: 'identity' sequence_batching { } " + tensors);
+  fs_.MakeDirectory("/r/sums/1");
+  ensemble("inner", "sums", "");
+  ensemble("outer", "inner", "response_cache { enable: true }");
+  EXPECT_THAT(ToText(Check()),
+              AllOf(HasSubstr(" 1 problems"),
+                    HasSubstr("Response Cache does not currently support model outer with")));
+}
+
 TEST_F(RepositoryCheckTest, KnowsBackendsInPython) {
   TempDir backends;
   backends.Write("python/libtriton_python.so", "");

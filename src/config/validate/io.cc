@@ -58,13 +58,14 @@ class IoCheck {
       Add(".name", absl::StrCat("model ", direction_, " must specify 'name'"),
           "the name that the model gives the tensor");
     }
-    if (io_.data_type() == inference::TYPE_INVALID ||
-        !inference::DataType_IsValid(io_.data_type())) {
+    if (io_.data_type() == inference::TYPE_INVALID) {
+      AddMissing(".data_type", "must specify 'data_type'", "for instance TYPE_FP32");
+    } else if (!inference::DataType_IsValid(io_.data_type())) {
       Add(".data_type", Prefixed("must specify 'data_type'"), "for instance TYPE_FP32");
     }
     if (io_.dims().empty()) {
-      Add(".dims", Prefixed("must specify 'dims'"),
-          "the shape without the batch dimension; [ 1 ] for scalars");
+      AddMissing(".dims", "must specify 'dims'",
+                 "the shape without the batch dimension; [ 1 ] for scalars");
     }
     const bool dims_valid = CheckDims(".dims", io_.dims(), "dimension ");
     if (io_.has_reshape()) {
@@ -89,6 +90,11 @@ class IoCheck {
   }
 
  private:
+  void AddMissing(absl::string_view field, absl::string_view text, std::string hint) {
+    diagnostics_.AddMissing(absl::StrCat(field_, field),
+                            absl::StrCat(Prefixed(text), " for ", config_.name()), std::move(hint));
+  }
+
   // "model input 'X' <text>"
   std::string Prefixed(absl::string_view text) const {
     return absl::StrCat("model ", direction_, " '", io_.name(), "' ", text);
