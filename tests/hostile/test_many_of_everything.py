@@ -55,7 +55,7 @@ def too_many_inputs(count: int) -> str:
 
 
 def unknown_output(_: int) -> str:
-    return "[request id: <id_unknown>] unexpected inference output 'o0' for model 'echo'"
+    return "unexpected inference output 'o0' for model 'echo'"
 
 
 def too_many_parameters(count: int) -> str:
