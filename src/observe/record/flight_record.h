@@ -65,7 +65,7 @@ struct FlightRecord {
   uint64_t batch = 0;  // the number of its batch in its instance; 0: in none
   uint32_t batch_size = 0;
   uint16_t step = 0;      // number of the step in the ensemble `parent`
-  uint16_t instance = 0;  // shard of the model's statistics; 0: no instance saw the request
+  uint16_t instance = 0;  // shard of the recorder; 0: no instance saw the request
   // Requests of a model with equal keys have inputs of equal shapes, apart from the batch
   // dimension; 0: the model leaves no choice. For replays (docs/operate/recording.md).
   uint32_t shapes = 0;
