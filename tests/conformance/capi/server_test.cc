@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/conformance/capi/harness.h"
 
 namespace nereid_test {
@@ -400,6 +404,89 @@ TEST(ServerStop, StoppedServerRefusesWork) {
 }
 
 TEST(ServerStop, NullServerMayBeDeleted) { EXPECT_TRUE(Ok(TRITONSERVER_ServerDelete(nullptr))); }
+
+// ---- Repositories that are registered
+
+// Which version of which directory a name loads: models_0/model_0 has version 1, models_1/model_0
+// version 2, and models_1/model_1 version 3.
+class RegisteredRepositories : public testing::Test {
+ protected:
+  using Names = std::vector<std::pair<const char*, const char*>>;  // directory and name
+
+  RegisteredRepositories() {
+    zero_.AddModel("model_0", IdentityConfig(), {1});
+    one_.AddModel("model_0", IdentityConfig(), {2});
+    one_.AddModel("model_1", IdentityConfig(), {3});
+  }
+
+  TRITONSERVER_Error* Register(const Repository& repository, const Names& names) {
+    std::vector<TRITONSERVER_Parameter*> made;
+    for (const auto& [directory, name] : names) {
+      made.push_back(TRITONSERVER_ParameterNew(directory, TRITONSERVER_PARAMETER_STRING, name));
+    }
+    std::vector<const TRITONSERVER_Parameter*> given(made.begin(), made.end());
+    TRITONSERVER_Error* const error = TRITONSERVER_ServerRegisterModelRepository(
+        server_.get(), repository.path().c_str(), given.data(),
+        static_cast<uint32_t>(given.size()));
+    for (TRITONSERVER_Parameter* const parameter : made) TRITONSERVER_ParameterDelete(parameter);
+    return error;
+  }
+
+  // 0: the name cannot be loaded.
+  int64_t VersionOf(const char* name) {
+    TRITONSERVER_Error* const error = TRITONSERVER_ServerLoadModel(server_.get(), name);
+    if (error != nullptr) {
+      TRITONSERVER_ErrorDelete(error);
+      return 0;
+    }
+    for (const int64_t version : {1, 2, 3}) {
+      bool ready = false;
+      TRITONSERVER_Error* const unknown =
+          TRITONSERVER_ServerModelIsReady(server_.get(), name, version, &ready);
+      if (unknown != nullptr) TRITONSERVER_ErrorDelete(unknown);
+      if (ready) return version;
+    }
+    return -1;
+  }
+
+  Repository empty_, zero_, one_;
+  TestServer server_{empty_, TRITONSERVER_MODEL_CONTROL_EXPLICIT};
+};
+
+TEST_F(RegisteredRepositories, ADirectoryWithAnotherName) {
+  ASSERT_TRUE(Ok(Register(zero_, {{"model_0", "name_0"}})));
+  EXPECT_EQ(VersionOf("name_0"), 1);
+  EXPECT_EQ(VersionOf("model_0"), 0);
+}
+
+TEST_F(RegisteredRepositories, ADirectoryWithSeveralNames) {
+  ASSERT_TRUE(Ok(Register(zero_, {{"model_0", "name_0"}, {"model_0", "name_1"}})));
+  EXPECT_EQ(VersionOf("name_0"), 1);
+  EXPECT_EQ(VersionOf("name_1"), 1);
+}
+
+TEST_F(RegisteredRepositories, AGivenNameComesBeforeThatOfADirectory) {
+  ASSERT_TRUE(Ok(Register(one_, {{"model_0", "model_1"}})));
+  EXPECT_EQ(VersionOf("model_1"), 2);
+}
+
+TEST_F(RegisteredRepositories, AGivenNameComesBeforeThatOfAnotherRepositorysDirectory) {
+  ASSERT_TRUE(Ok(Register(zero_, {{"model_0", "model_0"}})));
+  ASSERT_TRUE(Ok(Register(one_, {})));
+  EXPECT_EQ(VersionOf("model_0"), 1);
+  EXPECT_EQ(VersionOf("model_1"), 3);
+}
+
+TEST_F(RegisteredRepositories, OneNameForTwoDirectoriesIsRefused) {
+  EXPECT_TRUE(Fails(
+      Register(one_, {{"model_0", "name_0"}, {"model_1", "name_0"}}),
+      TRITONSERVER_ERROR_INVALID_ARG,
+      "failed to register '" + one_.path() + "', there is a conflicting mapping for 'name_0'"));
+  ASSERT_TRUE(Ok(Register(zero_, {{"model_0", "name_0"}})));
+  EXPECT_TRUE(Fails(Register(one_, {{"model_0", "name_0"}}), TRITONSERVER_ERROR_ALREADY_EXISTS,
+                    "there is a conflicting mapping for 'name_0'"));
+  EXPECT_TRUE(Ok(Register(one_, {{"model_0", "name_1"}}))) << "nothing was registered before";
+}
 
 }  // namespace
 }  // namespace nereid_test
