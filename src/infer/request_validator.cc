@@ -202,8 +202,8 @@ absl::Status RequestValidator::CheckOutputs(const CompiledModel& model,
   for (const std::string& output : request.asked_outputs_) {
     if (model.FindOutput(output) < 0) {
       // Without the request's id, as release 2.73.
-      return absl::InvalidArgumentError(absl::StrCat("unexpected inference output '", output,
-                                                     "' for model '", model.name, "'"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("unexpected inference output '", output, "' for model '", model.name, "'"));
     }
   }
   return CheckRepeatedOutputs(model, request);
@@ -312,8 +312,8 @@ absl::Status RequestValidator::CheckInput(const CompiledModel& model, const Infe
                                           InferInput* input) {
   const int index = model.FindInput(input->name());
   if (index < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "unexpected inference input '", input->name(), "' for model '", model.name, "'"));
+    return absl::InvalidArgumentError(absl::StrCat("unexpected inference input '", input->name(),
+                                                   "' for model '", model.name, "'"));
   }
   const InputSpec& spec = model.inputs[static_cast<size_t>(index)];
   if (input->data_type() != spec.data_type) {
