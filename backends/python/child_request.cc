@@ -118,56 +118,36 @@ void ChildRequest::Free(const Response& response) {
 Error ChildRequest::Send(const Spec& spec, TRITONSERVER_Server* server,
                          TRITONSERVER_ResponseAllocator* allocator,
                          TRITONSERVER_InferenceTrace* trace) {
-  Error error = Build(spec, server, allocator);
-  if (!error.ok() && trace != nullptr) {
+  Error error = Build(spec, server);
+  if (error.ok()) {
+    return Error(Issue(IssueFor(spec), server, trace, {allocator, transport_.get()}));
+  }
+  if (trace != nullptr) {
     NB_LOG_IF_ERROR(TRITONSERVER_InferenceTraceDelete(trace), "failed to delete a trace");
   }
-  if (error.ok()) {
-    {
-      const std::lock_guard lock(mu_);
-      ++pins_;
-    }
-    error = Error(IssueFor(spec)(server, request_, trace));
-    if (error.ok()) {
-      const std::lock_guard lock(mu_);
-      --pins_;
-    }
-  }
-  if (!error.ok()) {
-    if (request_ != nullptr) {
-      NB_LOG_IF_ERROR(TRITONSERVER_InferenceRequestDelete(request_), "failed to delete a request");
-    }
-    request_ = nullptr;
-    return error;
-  }
-  Advance();
   return error;
 }
 
-Error ChildRequest::Build(const Spec& spec, TRITONSERVER_Server* server,
-                          TRITONSERVER_ResponseAllocator* allocator) {
+Error ChildRequest::Build(const Spec& spec, TRITONSERVER_Server* server) {
   NB_RETURN_IF_ERROR(
-      TRITONSERVER_InferenceRequestNew(&request_, server, spec.model.c_str(), spec.version));
-  NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetId(request_, spec.id.c_str()));
+      TRITONSERVER_InferenceRequestNew(draft(), server, spec.model.c_str(), spec.version));
+  TRITONSERVER_InferenceRequest* const request = *draft();
+  NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetId(request, spec.id.c_str()));
   if (spec.correlation_text.empty()) {
-    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetCorrelationId(request_, spec.correlation));
+    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetCorrelationId(request, spec.correlation));
   } else {
     NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetCorrelationIdString(
-        request_, spec.correlation_text.c_str()));
+        request, spec.correlation_text.c_str()));
   }
-  NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetFlags(request_, spec.flags));
-  NB_RETURN_IF_ERROR(
-      TRITONSERVER_InferenceRequestSetTimeoutMicroseconds(request_, spec.timeout_us));
-  NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetPriorityUInt64(request_, spec.priority));
-  NB_RETURN_IF_ERROR(SetParameters(spec.parameters, request_));
+  NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetFlags(request, spec.flags));
+  NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetTimeoutMicroseconds(request, spec.timeout_us));
+  NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetPriorityUInt64(request, spec.priority));
+  NB_RETURN_IF_ERROR(SetParameters(spec.parameters, request));
   NB_RETURN_IF_ERROR(AddInputs(spec));
   for (const std::string& output : spec.outputs) {
-    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestAddRequestedOutput(request_, output.c_str()));
+    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestAddRequestedOutput(request, output.c_str()));
   }
-  NB_RETURN_IF_ERROR(
-      TRITONSERVER_InferenceRequestSetReleaseCallback(request_, &ChildRequest::OnRelease, this));
-  return Error(TRITONSERVER_InferenceRequestSetResponseCallback(
-      request_, allocator, transport_.get(), &ChildRequest::OnResponse, this));
+  return Error();
 }
 
 // The inputs are not copied, because the process keeps their bytes until its call is answered.
@@ -189,35 +169,43 @@ Error ChildRequest::AddInputs(const Spec& spec) {
       bytes = {input_copy_.data() + at, bytes.size()};
     }
     NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestAddInput(
-        request_, input.name.c_str(), static_cast<TRITONSERVER_DataType>(input.type),
+        *draft(), input.name.c_str(), static_cast<TRITONSERVER_DataType>(input.type),
         input.dims.data(), input.dims.size()));
     NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestAppendInputData(
-        request_, input.name.c_str(), bytes.data(), bytes.size(), TRITONSERVER_MEMORY_CPU, 0));
+        *draft(), input.name.c_str(), bytes.data(), bytes.size(), TRITONSERVER_MEMORY_CPU, 0));
   }
   return Error();
 }
 
-void ChildRequest::OnRelease(TRITONSERVER_InferenceRequest*, uint32_t flags, void* self) {
-  if ((flags & TRITONSERVER_REQUEST_RELEASE_ALL) == 0) return;
-  const std::shared_ptr<ChildRequest> child = static_cast<ChildRequest*>(self)->shared_from_this();
-  {
-    const std::lock_guard lock(child->mu_);
-    child->released_ = true;
-  }
-  child->Advance();
-}
-
-void ChildRequest::OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t flags,
-                              void* self) {
-  const std::shared_ptr<ChildRequest> child = static_cast<ChildRequest*>(self)->shared_from_this();
-  const bool final = (flags & TRITONSERVER_RESPONSE_COMPLETE_FINAL) != 0;
+void ChildRequest::OnResponse(TRITONSERVER_InferenceResponse* response, bool final) {
   if (response != nullptr || final) {
-    child->Add(response != nullptr ? child->Take(response) : NoOutputs(), final);
+    Add(response != nullptr ? Take(response) : NoOutputs(), final);
   }
   if (response != nullptr) {
     NB_LOG_IF_ERROR(TRITONSERVER_InferenceResponseDelete(response), "failed to delete a response");
   }
-  child->Advance();
+  if (decoupled_) AnswerNext();
+}
+
+void ChildRequest::OnReleased(TRITONSERVER_InferenceRequest* request) {
+  if (input_copy_.empty()) return;
+  NB_LOG_IF_ERROR(TRITONSERVER_InferenceRequestRemoveAllInputs(request),
+                  "failed to drop the inputs of a request");
+  input_copy_ = std::string();
+}
+
+// The process keeps the inputs of a call until it is answered, so that waits for the release.
+void ChildRequest::OnEnded() {
+  const std::shared_ptr<ChildRequest> self = shared_from_this();
+  if (!decoupled_) {
+    std::optional<Response> answer;
+    {
+      const std::lock_guard lock(mu_);
+      answer = TakeFirst();
+    }
+    Answer(slot_, answer, true);
+  }
+  over_();
 }
 
 // As a value: (error, outputs, parameters).
@@ -295,60 +283,38 @@ void ChildRequest::Add(Response response, bool final) {
   }
 }
 
-void ChildRequest::Advance() {
-  TRITONSERVER_InferenceRequest* done = nullptr;
-  std::optional<uint32_t> slot;
-  std::optional<Response> answer;
-  bool last = false;
-  bool over = false;
-  {
-    const std::lock_guard lock(mu_);
-    if (released_ && pins_ == 0) done = std::exchange(request_, nullptr);
-    over = released_ && final_ && pins_ == 0 && !over_called_;
-    over_called_ = over_called_ || over;
-    if (!decoupled_) {
-      if (over) slot = slot_;
-    } else if (waiting_.has_value() && (!responses_.empty() || final_)) {
-      slot = std::exchange(waiting_, std::nullopt);
-    }
-    if (slot.has_value() && !responses_.empty()) {
-      answer = std::move(responses_.front());
-      responses_.pop_front();
-    }
-    last = final_ && responses_.empty();
-  }
-  if (done != nullptr) {
-    NB_LOG_IF_ERROR(TRITONSERVER_InferenceRequestDelete(done), "failed to delete a request");
-  }
-  if (slot.has_value()) {
-    ValueWriter writer;
-    BeginAnswer(&writer);
-    if (decoupled_) writer.List(2);
-    if (answer.has_value()) {
-      writer.AppendBytes(answer->value);
-    } else {
-      writer.None();
-    }
-    if (decoupled_) writer.Bool(last);
-    transport_->Answer(*slot, writer);
-  }
-  if (over) over_();
+std::optional<ChildRequest::Response> ChildRequest::TakeFirst() {
+  if (responses_.empty()) return std::nullopt;
+  std::optional<Response> first = std::move(responses_.front());
+  responses_.pop_front();
+  return first;
 }
 
-void ChildRequest::Cancel() {
-  TRITONSERVER_InferenceRequest* request = nullptr;
+void ChildRequest::AnswerNext() {
+  std::optional<Response> response;
+  uint32_t slot = 0;
+  bool last = false;
   {
     const std::lock_guard lock(mu_);
-    if (released_ || request_ == nullptr) return;
-    ++pins_;
-    request = request_;
+    if (!waiting_.has_value() || (responses_.empty() && !final_)) return;
+    slot = *std::exchange(waiting_, std::nullopt);
+    response = TakeFirst();
+    last = final_ && responses_.empty();
   }
-  NB_LOG_IF_ERROR(TRITONSERVER_InferenceRequestCancel(request), "failed to cancel a request");
-  {
-    const std::lock_guard lock(mu_);
-    --pins_;
+  Answer(slot, response, last);
+}
+
+void ChildRequest::Answer(uint32_t slot, const std::optional<Response>& response, bool last) {
+  ValueWriter writer;
+  BeginAnswer(&writer);
+  if (decoupled_) writer.List(2);
+  if (response.has_value()) {
+    writer.AppendBytes(response->value);
+  } else {
+    writer.None();
   }
-  Advance();
+  if (decoupled_) writer.Bool(last);
+  transport_->Answer(slot, writer);
 }
 
 void ChildRequest::Next(uint32_t slot) {
@@ -356,7 +322,7 @@ void ChildRequest::Next(uint32_t slot) {
     const std::lock_guard lock(mu_);
     waiting_ = slot;
   }
-  Advance();
+  AnswerNext();
 }
 
 void ChildRequest::Close() {

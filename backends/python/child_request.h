@@ -1,5 +1,4 @@
-// ChildRequest: one inference request that a model's process sends to another model, until it is
-// released and has received its last response. Thread-safe.
+// ChildRequest: one inference request that a model's process sends to another model. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_CHILD_REQUEST_H_
 #define NEREID_BACKENDS_PYTHON_CHILD_REQUEST_H_
 
@@ -15,10 +14,11 @@
 #include "backends/python/ipc/value.h"
 #include "backends/python/transport.h"
 #include "backends/sdk/error.h"
+#include "backends/sdk/request_life.h"
 
 namespace nereid_backend {
 
-class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
+class ChildRequest final : public RequestLife, public std::enable_shared_from_this<ChildRequest> {
  public:
   // The content of the request.
   struct Spec {
@@ -42,7 +42,7 @@ class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
     static Spec Read(nereid_python::ValueReader* reader);
   };
 
-  // `over` is called once, on any thread, when nothing is in progress any more.
+  // `over` is called once, on any thread, when the request has ended.
   ChildRequest(std::shared_ptr<Transport> transport, uint32_t slot, bool decoupled,
                std::function<void()> over)
       : transport_(std::move(transport)),
@@ -53,10 +53,9 @@ class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
   ChildRequest(const ChildRequest&) = delete;
   ChildRequest& operator=(const ChildRequest&) = delete;
 
-  // After success the callbacks follow; after an error none does. Takes `trace`, which may be null.
+  // After success `over` follows; after an error it does not. Takes `trace`, which may be null.
   Error Send(const Spec& spec, TRITONSERVER_Server* server,
              TRITONSERVER_ResponseAllocator* allocator, TRITONSERVER_InferenceTrace* trace);
-  void Cancel();
   // Answers with the next response as soon as it arrives.
   void Next(uint32_t slot);
   // Next will not be called any more.
@@ -72,31 +71,31 @@ class ChildRequest : public std::enable_shared_from_this<ChildRequest> {
     std::vector<uint64_t> blocks;
   };
 
-  Error Build(const Spec& spec, TRITONSERVER_Server* server,
-              TRITONSERVER_ResponseAllocator* allocator);
+  Error Build(const Spec& spec, TRITONSERVER_Server* server);
   Error AddInputs(const Spec& spec);
-  static void OnRelease(TRITONSERVER_InferenceRequest* request, uint32_t flags, void* self);
-  static void OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t flags, void* self);
+  void OnResponse(TRITONSERVER_InferenceResponse* response, bool final) override;
+  void OnReleased(TRITONSERVER_InferenceRequest* request) override;
+  void OnEnded() override;
   Response Take(TRITONSERVER_InferenceResponse* response);
   static Response NoOutputs();
   void Add(Response response, bool final);
-  // Deletes the request and answers, if it is time to do so. REQUIRES: mu_ is not held.
-  void Advance();
+  // Answers the Next that waits, if there is something to tell it. REQUIRES: mu_ is not held.
+  void AnswerNext();
+  // Answers the call in `slot`; `last`: nothing follows (for a decoupled request).
+  void Answer(uint32_t slot, const std::optional<Response>& response, bool last);
+  std::optional<Response> TakeFirst();  // REQUIRES: mu_ is held
   void Free(const Response& response);
 
   const std::shared_ptr<Transport> transport_;
   const uint32_t slot_;  // slot of the call that sent the request
   const bool decoupled_;
   const std::function<void()> over_;
-  std::string input_copy_;  // for a decoupled request, whose call is answered at once
+  // For a decoupled request, whose call is answered at once: the inputs, until the release.
+  std::string input_copy_;
 
   std::mutex mu_;
   // Guarded by mu_.
-  TRITONSERVER_InferenceRequest* request_ = nullptr;
-  int pins_ = 0;           // threads that use request_
-  bool released_ = false;  // by the server
-  bool final_ = false;     // the last response has arrived
-  bool over_called_ = false;
+  bool final_ = false;  // the last response has arrived
   bool closed_ = false;
   std::deque<Response> responses_;
   std::optional<uint32_t> waiting_;  // the slot of a Next

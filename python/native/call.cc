@@ -16,11 +16,13 @@ Call::Call(uint64_t limit) : generation_(Generation()), limit_(limit) {
 }
 
 Call::~Call() {
-  if (generation_ != Generation()) return;  // what the server knows belongs to the parent
+  if (generation_ != Generation()) {  // what the server knows belongs to the parent
+    Forget();
+    return;
+  }
   for (size_t i = taken_; i < arrivals_.size(); ++i) {
     TRITONSERVER_ErrorDelete(TRITONSERVER_InferenceResponseDelete(arrivals_[i].response));
   }
-  if (request_ != nullptr) TRITONSERVER_ErrorDelete(TRITONSERVER_InferenceRequestDelete(request_));
   if (future_ != nullptr) kept_.push_back(future_);
   DropLater(std::move(kept_));
 }
@@ -30,75 +32,31 @@ void Call::Unref() {
 }
 
 CError Call::Issue(TRITONSERVER_Server* server, bool here) {
-  if (CError error =
-          TRITONSERVER_InferenceRequestSetReleaseCallback(request_, &Call::OnRelease, this);
-      error != nullptr) {
-    return error;
-  }
-  if (CError error = TRITONSERVER_InferenceRequestSetResponseCallback(
-          request_, OutputAllocator(), nullptr, &Call::OnResponse, this);
-      error != nullptr) {
-    return error;
-  }
-  refs_.fetch_add(2, std::memory_order_relaxed);
-  CError error = here ? NEREID_ServerInferInline(server, request_, nullptr)
-                      : TRITONSERVER_ServerInferAsync(server, request_, nullptr);
-  if (error != nullptr) refs_.fetch_sub(2, std::memory_order_relaxed);  // no callback will come
+  refs_.fetch_add(1, std::memory_order_relaxed);
+  CError error =
+      RequestLife::Issue(here ? &NEREID_ServerInferInline : &TRITONSERVER_ServerInferAsync, server,
+                         nullptr, {OutputAllocator()});
+  if (error != nullptr) refs_.fetch_sub(1, std::memory_order_relaxed);  // no callback will come
   return error;
 }
 
-void Call::OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t flags, void* userp) {
-  auto* call = static_cast<Call*>(userp);
-  const bool final = (flags & TRITONSERVER_RESPONSE_COMPLETE_FINAL) != 0;
-  call->Arrived(response, final);
-  if (final) call->Unref();
-}
-
-void Call::OnRelease(TRITONSERVER_InferenceRequest*, uint32_t flags, void* userp) {
-  if ((flags & TRITONSERVER_REQUEST_RELEASE_ALL) == 0) return;
-  auto* call = static_cast<Call*>(userp);
-  call->Released();
-  call->Unref();
-}
-
-void Call::Arrived(TRITONSERVER_InferenceResponse* response, bool final) {
+void Call::OnResponse(TRITONSERVER_InferenceResponse* response, bool final) {
   TRITONSERVER_InferenceResponse* unread = nullptr;
   std::unique_lock<std::mutex> lock(mu_);
   if (response != nullptr && (abandoned_ || answers_ >= limit_)) unread = response;
   if (response != nullptr) ++answers_;
   if (unread == nullptr && (response != nullptr || final)) arrivals_.push_back({response, final});
-  final_ = final_ || final;
   Tell(std::move(lock));
   if (unread != nullptr) TRITONSERVER_ErrorDelete(TRITONSERVER_InferenceResponseDelete(unread));
 }
 
-void Call::Released() {
-  TRITONSERVER_InferenceRequest* over = nullptr;
+void Call::OnEnded() {
   {
-    const std::lock_guard<std::mutex> lock(mu_);
-    returned_ = true;
-    if (cancelling_ == 0) over = std::exchange(request_, nullptr);
+    std::unique_lock<std::mutex> lock(mu_);
+    ended_ = true;
+    Tell(std::move(lock));
   }
-  if (over != nullptr) TRITONSERVER_ErrorDelete(TRITONSERVER_InferenceRequestDelete(over));
-  std::unique_lock<std::mutex> lock(mu_);
-  released_ = true;
-  Tell(std::move(lock));
-}
-
-void Call::Cancel() {
-  {
-    const std::lock_guard<std::mutex> lock(mu_);
-    if (returned_ || request_ == nullptr) return;
-    ++cancelling_;
-  }
-  // May run both callbacks on this thread. The request stays until this is over.
-  TRITONSERVER_ErrorDelete(TRITONSERVER_InferenceRequestCancel(request_));
-  TRITONSERVER_InferenceRequest* over = nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(mu_);
-    if (--cancelling_ == 0 && returned_) over = std::exchange(request_, nullptr);
-  }
-  if (over != nullptr) TRITONSERVER_ErrorDelete(TRITONSERVER_InferenceRequestDelete(over));
+  Unref();
 }
 
 void Call::Abandon() {
@@ -117,7 +75,7 @@ void Call::Abandon() {
 }
 
 bool Call::Has(News news) const {
-  if (final_ && released_) return true;
+  if (ended_) return true;
   return news == News::kEach && taken_ < arrivals_.size();
 }
 
@@ -163,7 +121,7 @@ bool Call::Take(Arrival* arrival) {
 
 bool Call::ended() {
   const std::lock_guard<std::mutex> lock(mu_);
-  return final_ && released_ && taken_ == arrivals_.size();
+  return ended_ && taken_ == arrivals_.size();
 }
 
 uint64_t Call::answers() {

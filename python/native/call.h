@@ -1,6 +1,6 @@
 // Call: one request from its issue to its end. It is counted by references: Python has one, and the
-// server two, one until the final response and one until the release. Thread-safe unless stated
-// otherwise; the callbacks of the server run without the GIL.
+// request one until its end. Thread-safe unless stated otherwise; the callbacks of the server run
+// without the GIL.
 #ifndef NEREID_PYTHON_NATIVE_CALL_H_
 #define NEREID_PYTHON_NATIVE_CALL_H_
 
@@ -13,13 +13,14 @@
 #include <vector>
 
 #include "backends/sdk/python/python_api.h"
+#include "backends/sdk/request_life.h"
 #include "python/native/error.h"
 #include "python/native/waker.h"
 #include "triton/core/tritonserver.h"
 
 namespace nereid_python::native {
 
-class Call {
+class Call final : private nereid_backend::RequestLife {
  public:
   // What a reader waits for: each response, or the end of the call, when all responses have come
   // and the server does not read the inputs any more.
@@ -34,7 +35,7 @@ class Call {
   void Unref();
 
   // ---- Before the call is issued, with the GIL.
-  TRITONSERVER_InferenceRequest** request() { return &request_; }
+  TRITONSERVER_InferenceRequest** request() { return draft(); }
   // Keep what the server reads until the end: an object, or bytes, or neither.
   void Keep(Ref object, std::unique_ptr<std::string> bytes) {
     if (object) kept_.push_back(object.release());
@@ -45,8 +46,7 @@ class Call {
   // execute the model.
   CError Issue(TRITONSERVER_Server* server, bool here);
 
-  // Asks the server to give the request up. Does nothing for one that has ended.
-  void Cancel();
+  using RequestLife::Cancel;
   // Nobody reads any more: responses are deleted as they come.
   void Abandon();
   // Sleeps until there are news, for `nanoseconds` at most; may return before. False: no news.
@@ -66,10 +66,8 @@ class Call {
 
  private:
   ~Call();
-  static void OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t flags, void* userp);
-  static void OnRelease(TRITONSERVER_InferenceRequest* request, uint32_t flags, void* userp);
-  void Arrived(TRITONSERVER_InferenceResponse* response, bool final);
-  void Released();
+  void OnResponse(TRITONSERVER_InferenceResponse* response, bool final) override;
+  void OnEnded() override;
   bool Has(News news) const;  // REQUIRES mu_
   // Wakes who waits, if there are news for him. Unlocks.
   void Tell(std::unique_lock<std::mutex> lock);
@@ -79,14 +77,10 @@ class Call {
   std::atomic<int> refs_{1};
   std::mutex mu_;
   // Guarded by mu_, after the call was issued.
-  TRITONSERVER_InferenceRequest* request_ = nullptr;
   std::vector<Arrival> arrivals_;
   size_t taken_ = 0;  // of the arrivals
   uint64_t answers_ = 0;
-  int cancelling_ = 0;     // threads that are inside of Cancel and use the request
-  bool returned_ = false;  // the request, by the server
-  bool final_ = false;
-  bool released_ = false;
+  bool ended_ = false;  // the request; there may be responses to take
   bool abandoned_ = false;
   int sleepers_ = 0;
   News sleepers_want_ = News::kEnd;

@@ -33,7 +33,7 @@ PROGRAMS = {
         r"this is a 3\n8 of 8 requests in flight were answered\n",
     ),
     "sequence": (EMBEDDING / "models", "after 1: 1 and 10\nafter 2: 2 and 20\nafter 3: 3 and 30\n"),
-    "stream": (EMBEDDING / "models", "5 4 3 2 1\n"),
+    "stream": (EMBEDDING / "models", "5 4 3 2 1\n600 599\n"),
     "reports": (
         EXAMPLE_MODELS,
         r'models: \[.*"name":"digits".*\nstatistics: \{"model_stats":\[.*\n'
@@ -88,6 +88,43 @@ def test_program(programs: Path, name: str) -> None:
     done = run_program(programs / name, repository)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.fullmatch(expected, done.stdout), done.stdout
+
+
+# Releases the request at once and answers from a thread: five numbers, and then one a minute.
+SLOW_COUNTDOWN = """
+import threading
+import time
+
+import numpy as np
+import triton_python_backend_utils as pb_utils
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        for request in requests:
+            first = int(pb_utils.get_input_tensor_by_name(request, "FROM").as_numpy()[0])
+            sender = request.get_response_sender()
+            threading.Thread(target=self.count, args=(sender, first)).start()
+
+    def count(self, sender, first):
+        for number in range(first, 0, -1):
+            end = time.monotonic() + (60 if first - number >= 5 else 0)
+            while time.monotonic() < end and not sender.is_cancelled():
+                time.sleep(0.01)
+            if sender.is_cancelled():
+                break
+            tensor = pb_utils.Tensor("NUMBER", np.array([number], np.int32))
+            sender.send(pb_utils.InferenceResponse([tensor]))
+        sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+"""
+
+
+def test_a_stream_that_is_given_up_ends(programs: Path, tmp_path: Path) -> None:
+    models = shutil.copytree(EMBEDDING / "models", tmp_path / "models")
+    (models / "countdown" / "1" / "model.py").write_text(SLOW_COUNTDOWN, encoding="utf-8")
+    done = run_program(programs / "stream", models)  # not cancelled, it would take ten hours
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "5 4 3 2 1\n600 599\n"
 
 
 def test_a_program_says_what_is_wrong(programs: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from support.repository import ModelRepository, tensor_text
 from support.stage import python_package
+from support.streaming import add_repeat
 
 PACKAGE_FOLDER = python_package()
 sys.path.insert(0, str(PACKAGE_FOLDER))
@@ -59,6 +60,7 @@ def fill(repository: ModelRepository) -> None:
     add_testing(repository, "wait_for_cancel", "wait_for_cancel", delay_ms="20000")
     add_testing(repository, "decoupled", "decoupled", responses="input")
     add_testing(repository, "silent", "decoupled", responses="0")
+    add_repeat(repository)
     int32 = tensor_text("INPUT0", "INT32", [1]), tensor_text("OUTPUT0", "INT32", [1])
     repository.add(
         "sums",

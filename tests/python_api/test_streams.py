@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from pathlib import Path
 
 import nereid
 import numpy as np
@@ -45,6 +47,123 @@ def test_a_dropped_stream_is_cancelled(server: nereid.Server) -> None:
     stream.cancel()
     with pytest.raises(nereid.CancelledError):
         next(stream)
+
+
+# `repeat` releases the request at once, sends one response, and would go on for ten hours.
+LONG = {
+    "IN": np.arange(600, dtype=np.int32),
+    "DELAY": np.array([0] + [60_000] * 599, np.uint32),
+    "WAIT": np.zeros(1, np.uint32),
+}
+
+
+def by_cancel(model: nereid.Model) -> None:
+    stream = model.stream(LONG)
+    assert next(stream)["OUT"] == [0]
+    stream.cancel()
+    with pytest.raises(nereid.CancelledError):
+        next(stream)
+    assert list(stream) == []
+
+
+def by_close(model: nereid.Model) -> None:
+    stream = model.stream(LONG)
+    next(stream)
+    stream.close()
+    assert list(stream) == []
+
+
+def by_del(model: nereid.Model) -> None:
+    stream = model.stream(LONG)
+    next(stream)
+    del stream
+
+
+def by_break(model: nereid.Model) -> None:
+    with model.stream(LONG) as stream:
+        for _ in stream:
+            break
+
+
+def by_timeout_of_infer(model: nereid.Model) -> None:
+    with pytest.raises(TimeoutError):
+        model.infer(LONG, timeout=0.1)
+
+
+def by_timeout_of_stream(model: nereid.Model) -> None:
+    stream = model.stream(LONG, timeout=0.1)
+    next(stream)
+    with pytest.raises(TimeoutError):
+        next(stream)
+    stream.cancel()
+
+
+def by_async_cancel(model: nereid.Model) -> None:
+    async def leave() -> None:
+        stream = model.async_stream(LONG)
+        await stream.__anext__()
+        stream.cancel()
+        with pytest.raises(nereid.CancelledError):
+            await stream.__anext__()
+
+    asyncio.run(leave())
+
+
+def by_aclose(model: nereid.Model) -> None:
+    async def leave() -> None:
+        async with model.async_stream(LONG) as stream:
+            async for _ in stream:
+                break
+
+    asyncio.run(leave())
+
+
+def by_wait_for(model: nereid.Model) -> None:
+    async def leave() -> None:
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(model.async_infer(LONG), 0.1)
+
+    asyncio.run(leave())
+
+
+def by_cancelled_task(model: nereid.Model) -> None:
+    async def leave() -> None:
+        seen = asyncio.Event()
+
+        async def read() -> None:
+            async for _ in model.async_stream(LONG):
+                seen.set()
+
+        task = asyncio.ensure_future(read())
+        await seen.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(leave())
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        by_cancel,
+        by_close,
+        by_del,
+        by_break,
+        by_timeout_of_infer,
+        by_timeout_of_stream,
+        by_async_cancel,
+        by_aclose,
+        by_wait_for,
+        by_cancelled_task,
+    ],
+)
+def test_a_request_that_the_model_has_released_can_be_left(
+    models: Path, leave: Callable[[nereid.Model], None]
+) -> None:
+    # The server could not stop in time if the model went on.
+    with nereid.Server({"repeat": models / "repeat"}, exit_timeout=20) as server:
+        leave(server.model("repeat"))
 
 
 @pytest.mark.asyncio

@@ -126,7 +126,16 @@ TRITONSERVER_InferenceResponse* AwaitResponse(Exchange* exchange, size_t index) 
   return NULL;
 }
 
+void Cancel(Exchange* exchange) {
+  pthread_mutex_lock(&exchange->mutex);
+  const bool ended = exchange->answered && exchange->released;
+  pthread_mutex_unlock(&exchange->mutex);
+  // Without the lock, because the callbacks may run within this call.
+  if (!ended) Ok(TRITONSERVER_InferenceRequestCancel(exchange->request), "cancelling a request");
+}
+
 void End(Exchange* exchange) {
+  Cancel(exchange);
   pthread_mutex_lock(&exchange->mutex);
   while (!exchange->answered || !exchange->released) {
     pthread_cond_wait(&exchange->changed, &exchange->mutex);

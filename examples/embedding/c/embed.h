@@ -46,7 +46,12 @@ bool SendInline(Exchange* exchange, TRITONSERVER_Server* server,
 // Waits until response number `index` has come, or until it is clear that there is none. NULL then,
 // and for a response that is an error. The response belongs to the exchange.
 TRITONSERVER_InferenceResponse* AwaitResponse(Exchange* exchange, size_t index);
-// Waits until the server has done with the request, and frees everything.
+// Asks the server to give the request up, from any thread. What follows is the answer to that:
+// often an error. Does nothing for a request that has ended. The request can be cancelled until
+// End(), also if the model has released it and goes on answering.
+void Cancel(Exchange* exchange);
+// Cancels the request if it has not ended, waits until the server has done with it, and frees
+// everything.
 void End(Exchange* exchange);
 
 // The bytes of an output, which belong to the response. NULL if it has none of this name and type.

@@ -1,5 +1,7 @@
 // Asks the decoupled model `countdown`, which answers one request with many responses, and takes
-// each response when it comes. The last one may be empty: a flag ends the stream.
+// each response when it comes. The last one may be empty: a flag ends the stream. Then asks for
+// more than it wants to hear, and gives up after two: what the model has not sent yet it does not
+// send.
 //
 //   stream REPOSITORY [BACKENDS]      for instance: stream examples/embedding/models
 #include <inttypes.h>
@@ -7,31 +9,33 @@
 
 #include "embed.h"
 
-// Prints the numbers; the count of them.
-static int PrintStream(Exchange* exchange) {
+// Prints the numbers, `most` at most; the count of them.
+static int PrintStream(Exchange* exchange, int most) {
   int count = 0;
   TRITONSERVER_InferenceResponse* response = NULL;
-  while ((response = AwaitResponse(exchange, (size_t)count)) != NULL) {
+  while (count < most && (response = AwaitResponse(exchange, (size_t)count)) != NULL) {
     size_t byte_size = 0;
     const int32_t* number = Output(response, "NUMBER", TRITONSERVER_TYPE_INT32, &byte_size);
     if (number == NULL || byte_size != sizeof(*number)) break;
-    printf("%" PRId32 "%s", *number, *number > 1 ? " " : "\n");
+    printf("%s%" PRId32, count > 0 ? " " : "", *number);
     ++count;
   }
+  printf("\n");
   return count;
 }
 
-static bool Ask(TRITONSERVER_Server* server, TRITONSERVER_ResponseAllocator* allocator) {
+// Counts down from `from`. Whether `most` numbers have come.
+static bool Count(TRITONSERVER_Server* server, TRITONSERVER_ResponseAllocator* allocator,
+                  int32_t from, int most) {
   const int64_t shape[] = {1};
-  const int32_t from = 5;
   Exchange exchange;
   const bool sent =
       Begin(&exchange, server, "countdown") &&
       AddInput(&exchange, "FROM", TRITONSERVER_TYPE_INT32, shape, 1, &from, sizeof(from)) &&
       Send(&exchange, server, allocator);
-  const int count = sent ? PrintStream(&exchange) : 0;
-  End(&exchange);
-  return count == from;
+  const int count = sent ? PrintStream(&exchange, most) : 0;
+  End(&exchange);  // cancels what has not come yet
+  return count == most;
 }
 
 int main(int argc, char** argv) {
@@ -44,7 +48,7 @@ int main(int argc, char** argv) {
   TRITONSERVER_ResponseAllocator* allocator = NewAllocator();
   bool good = allocator != NULL &&
               Ok(TRITONSERVER_ServerLoadModel(server, "countdown"), "loading") &&
-              Ask(server, allocator);
+              Count(server, allocator, 5, 5) && Count(server, allocator, 600, 2);
   good = Ok(TRITONSERVER_ServerDelete(server), "deleting the server") && good;
   Ok(TRITONSERVER_ResponseAllocatorDelete(allocator), "deleting the allocator");
   return good ? 0 : 1;

@@ -98,7 +98,12 @@ std::span<const T> Output(TRITONSERVER_InferenceResponse* response, const std::s
   throw std::runtime_error("the answer has no output '" + name + "'");
 }
 
-// One request in flight and its responses. Its destructor waits until the server has done with it.
+// One request in flight and its responses. Its destructor cancels it if it has not ended, and waits
+// until the server has done with it.
+//
+// The request has ended when two things have happened, in either order: the server has released it,
+// and its last response has come. A model may release it long before its last response. It is kept
+// until both, so that it can be cancelled.
 class Call {
  public:
   Call(TRITONSERVER_Server* server, const std::string& model) : server_(server) {
@@ -107,6 +112,7 @@ class Call {
     request_.reset(made);
   }
   ~Call() {
+    Cancel();
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return ended_ && released_; });
   }
@@ -132,6 +138,17 @@ class Call {
   // As Send, for a caller that waits anyway: lends its thread to the server, which executes a short
   // model there if it can. The answer has come then when the function returns.
   void SendInline(const Allocator& allocator) { SendBy(NEREID_ServerInferInline, allocator); }
+  // Asks the server to give the request up, from any thread. What follows is the answer to that:
+  // often an error. Does nothing for a request that has ended.
+  void Cancel() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (ended_ && released_) return;
+    }
+    // Without the lock, because the callbacks may run within this call.
+    TRITONSERVER_Error* error = TRITONSERVER_InferenceRequestCancel(request_.get());
+    if (error != nullptr) TRITONSERVER_ErrorDelete(error);
+  }
   // Waits for the next response; null after the last one. Throws if it is an error.
   Response Next() {
     Response response;
@@ -182,8 +199,8 @@ class Call {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Response> responses_;
-  bool ended_ = true;  // the last response has come
-  bool released_ = true;
+  bool ended_ = true;     // the last response has come
+  bool released_ = true;  // the server does not use the inputs any more
 };
 
 // A server on a repository, without a network. Its destructor waits for requests in flight and

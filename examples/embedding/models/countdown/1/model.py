@@ -10,6 +10,8 @@ class TritonPythonModel:
             sender = request.get_response_sender()
             first = int(pb_utils.get_input_tensor_by_name(request, "FROM").as_numpy()[0])
             for number in range(first, 0, -1):
+                if sender.is_cancelled():  # nobody reads the rest
+                    break
                 tensor = pb_utils.Tensor("NUMBER", np.array([number], np.int32))
                 sender.send(pb_utils.InferenceResponse([tensor]))
             sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
