@@ -1,5 +1,7 @@
-// Executions by threads that serve connections (NEREID_ModelExecutesBriefly). A server without this
-// function executes on the instance's thread alone. Stateless; thread-safe.
+// Which thread and which instance may execute: executions by threads that serve connections
+// (NEREID_ModelExecutesBriefly), and instances that cannot execute for a while. A server without
+// these functions executes on the instance's thread alone, and gives work to all instances.
+// Stateless; thread-safe.
 #ifndef NEREID_BACKENDS_SDK_LOAN_H_
 #define NEREID_BACKENDS_SDK_LOAN_H_
 
@@ -32,6 +34,14 @@ inline void SetLendable(TRITONBACKEND_ModelInstance* instance, bool lendable) {
   static const auto set =
       ServerFunction<decltype(NEREID_ModelInstanceSetLendable)>("NEREID_ModelInstanceSetLendable");
   if (set != nullptr) NB_LOG_IF_ERROR(set(instance, lendable), "failed to say who may execute");
+}
+
+// Whether `instance` can execute from now on; at first it can. While it cannot, others of its model
+// get its work if they can. Any thread that holds no lock.
+inline void SetAvailable(TRITONBACKEND_ModelInstance* instance, bool available) {
+  static const auto set = ServerFunction<decltype(NEREID_ModelInstanceSetAvailable)>(
+      "NEREID_ModelInstanceSetAvailable");
+  if (set != nullptr) NB_LOG_IF_ERROR(set(instance, available), "failed to say who can execute");
 }
 
 }  // namespace nereid_backend

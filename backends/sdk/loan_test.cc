@@ -27,5 +27,12 @@ TEST(LoanTest, AnInstanceMayBeKeptFromOtherThreads) {
   EXPECT_FALSE(instance.lendable);
 }
 
+TEST(LoanTest, AnInstanceMaySayThatItCannotExecute) {
+  TRITONBACKEND_ModelInstance instance;
+  EXPECT_TRUE(instance.available);
+  SetAvailable(&instance, false);
+  EXPECT_FALSE(instance.available);
+}
+
 }  // namespace
 }  // namespace nereid_backend

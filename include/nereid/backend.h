@@ -84,6 +84,17 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceOnLoan(
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetLendable(
     struct TRITONBACKEND_ModelInstance* instance, bool lendable);
 
+/// Says whether this instance can execute from now on; true at first. For an instance that lacks
+/// what its executions need, until its process has started again for example. While another
+/// instance of the model can execute, one that cannot gets no requests, and is not asked whether it
+/// is ready (TRITONBACKEND_ModelInstanceReady); while none can, all get requests, which they answer
+/// as they see fit. Requests that it has got are not taken back, and those of a sequence stay with
+/// the instance of that sequence. Any thread may call it, at any time until
+/// TRITONBACKEND_ModelInstanceFinalize returns, but not while it holds a lock that
+/// TRITONBACKEND_ModelInstanceExecute needs.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetAvailable(
+    struct TRITONBACKEND_ModelInstance* instance, bool available);
+
 /// Calls `send(userp)` once and returns after it. `send` sends responses, by
 /// TRITONBACKEND_ResponseSend as usual; the server wakes its I/O threads for all of them together,
 /// instead of for each. Meant for the responses of a batch, when the outputs of all are there:

@@ -11,6 +11,7 @@
 #include "backend_host/execution_records.h"
 #include "base/caught.h"
 #include "base/log.h"
+#include "base/status_macros.h"
 #include "infer/request_trace.h"
 
 namespace nereid {
@@ -37,12 +38,45 @@ BackendInstance::BackendInstance(BackendModel* model, InstanceSpec spec, int ind
 absl::Status BackendInstance::Initialize() {
   const LoadedBackend& backend = *model_->backend();
   const auto initialize = backend.entry_points().instance_initialize;
-  if (initialize == nullptr) return absl::OkStatus();
-  return CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceInitialize",
-                     [&] { return initialize(Handle(this)); });
+  if (initialize != nullptr) {
+    RETURN_IF_ERROR(CallBackend(backend.name(), model_->name(),
+                                "TRITONBACKEND_ModelInstanceInitialize",
+                                [&] { return initialize(Handle(this)); }));
+  }
+  SetTakesRequests(!spec_.passive);
+  return absl::OkStatus();
+}
+
+void BackendInstance::SetTakesRequests(bool takes) {
+  bool changed = false;
+  {
+    MutexLock lock(&mu_);
+    takes_requests_ = takes;
+    changed = Recount();
+  }
+  if (changed) model_->TellAvailability();
+}
+
+void BackendInstance::set_available(bool available) {
+  bool changed = false;
+  {
+    MutexLock lock(&mu_);
+    available_.store(available, std::memory_order_release);
+    changed = Recount();
+  }
+  if (changed) model_->TellAvailability();
+}
+
+bool BackendInstance::Recount() {
+  const bool counts = takes_requests_ && available_.load(std::memory_order_relaxed);
+  if (counts == counted_) return false;
+  counted_ = counts;
+  model_->CountAvailable(counts ? 1 : -1);
+  return true;
 }
 
 void BackendInstance::Finalize() {
+  SetTakesRequests(false);
   lender_.reset();
   const auto settle = [this] {
     if (const auto settled = std::exchange(settled_, nullptr)) settled();

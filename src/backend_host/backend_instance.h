@@ -31,7 +31,10 @@ class BackendInstance final : public Instance {
   absl::Status Initialize() override;
   Duration Execute(Batch batch) override;
   uint32_t most_separate() const override { return most_separate_.load(std::memory_order_relaxed); }
-  bool lendable() const override { return lendable_.load(std::memory_order_relaxed); }
+  bool lendable() const override { return lendable_.load(std::memory_order_relaxed) && !yields(); }
+  bool yields() const override {
+    return !available_.load(std::memory_order_acquire) && model_->available_instances() > 0;
+  }
   // Waits until the backend has released all requests.
   void Finalize() override;
   // `settled` is called once by Finalize: when the instance is finalised, or before that if the
@@ -60,6 +63,9 @@ class BackendInstance final : public Instance {
   // See NEREID_ModelInstanceSetLendable. Any thread.
   void set_lendable(bool lendable) { lendable_.store(lendable, std::memory_order_relaxed); }
 
+  // See NEREID_ModelInstanceSetAvailable. Any thread, without locks.
+  void set_available(bool available) ABSL_LOCKS_EXCLUDED(mu_);
+
   void ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<TRITONSERVER_BufferAttributes> memory() const ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -73,6 +79,10 @@ class BackendInstance final : public Instance {
   void TakeBack(LentBatch* lent, const std::vector<TRITONBACKEND_Request*>& pointers,
                 const absl::Status& error);
 
+  // Only an instance that takes requests counts among the model's available ones.
+  void SetTakesRequests(bool takes) ABSL_LOCKS_EXCLUDED(mu_);
+  // Corrects the model's number of available instances. Whether it was wrong.
+  bool Recount() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The execution that began at `start` has ended.
   void EndBusy(TimePoint start, TimePoint end);
 
@@ -84,6 +94,7 @@ class BackendInstance final : public Instance {
   std::atomic<uint64_t> busy_since_ns_{0};
   std::atomic<uint32_t> most_separate_{1};
   std::atomic<bool> lendable_{true};
+  std::atomic<bool> available_{true};
   bool on_loan_ = false;                            // belongs to the thread that executes
   std::vector<TRITONBACKEND_Request*> pointers_;    // reused from batch to batch
   std::vector<ExecutionScope::Released> released_;  // the same
@@ -93,6 +104,8 @@ class BackendInstance final : public Instance {
   std::function<void()> settled_;  // null: nobody wants to know
   mutable Mutex mu_;
   std::vector<TRITONSERVER_BufferAttributes> memory_ ABSL_GUARDED_BY(mu_);
+  bool takes_requests_ ABSL_GUARDED_BY(mu_) = false;
+  bool counted_ ABSL_GUARDED_BY(mu_) = false;  // among the model's available instances
 };
 
 }  // namespace nereid

@@ -99,6 +99,44 @@ TEST_F(BackendInstanceTest, IsLentUnlessItsBackendForbidsIt) {
   }
 }
 
+TEST_F(BackendInstanceTest, YieldsWhileItCannotExecuteAndAnotherCan) {
+  Use("m");
+  ASSERT_TRUE(instance_->Initialize().ok());
+  BackendInstance other(model_.get(), InstanceSpec(), 1, "{}");
+  ASSERT_TRUE(other.Initialize().ok());
+  EXPECT_EQ(model_->available_instances(), 2);
+  auto* const handle = reinterpret_cast<TRITONBACKEND_ModelInstance*>(instance_.get());
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(NEREID_ModelInstanceSetAvailable(handle, false), nullptr);
+  EXPECT_EQ(model_->available_instances(), 1);
+  EXPECT_TRUE(instance_->yields());
+  EXPECT_FALSE(instance_->lendable());
+  EXPECT_FALSE(other.yields());
+  other.set_available(false);
+  EXPECT_FALSE(instance_->yields()) << "nobody else would answer";
+  EXPECT_TRUE(instance_->lendable());
+  other.set_available(true);
+  EXPECT_TRUE(instance_->yields());
+  other.Finalize();
+  EXPECT_FALSE(instance_->yields());
+  EXPECT_EQ(NEREID_ModelInstanceSetAvailable(handle, true), nullptr);
+  EXPECT_EQ(model_->available_instances(), 1);
+  instance_->Finalize();
+  EXPECT_EQ(model_->available_instances(), 0);
+}
+
+TEST_F(BackendInstanceTest, APassiveInstanceDoesNoOthersWork) {
+  Use("m");
+  ASSERT_TRUE(instance_->Initialize().ok());
+  InstanceSpec passive;
+  passive.passive = true;
+  BackendInstance other(model_.get(), passive, 1, "{}");
+  ASSERT_TRUE(other.Initialize().ok());
+  instance_->set_available(false);
+  EXPECT_FALSE(instance_->yields());
+  other.Finalize();
+  instance_->Finalize();
+}
+
 TEST_F(BackendInstanceTest, ABackendLearnsWhetherTheThreadHasTheInstanceOnLoan) {
   Use("brief");
   for (const bool by_caller : {false, true, false}) {

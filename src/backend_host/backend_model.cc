@@ -10,6 +10,7 @@
 #include "backend_host/custom_batching.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "infer/serving_model.h"
 
 namespace nereid {
 namespace {
@@ -145,6 +146,10 @@ void BackendModel::ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage
 std::vector<TRITONSERVER_BufferAttributes> BackendModel::memory() const {
   MutexLock lock(&mu_);
   return memory_;
+}
+
+void BackendModel::TellAvailability() {
+  if (serving_model_ != nullptr) serving_model_->OnAvailability();
 }
 
 }  // namespace nereid

@@ -5,6 +5,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -59,6 +60,13 @@ class BackendModel {
   void set_serving_model(ServingModel* model) { serving_model_ = model; }
   ServingModel* serving_model() const { return serving_model_; }
 
+  // Instances that take requests and can execute them: NEREID_ModelInstanceSetAvailable. Any
+  // thread.
+  int available_instances() const { return available_.load(std::memory_order_acquire); }
+  void CountAvailable(int change) { available_.fetch_add(change, std::memory_order_acq_rel); }
+  // The number has changed. To be called without locks.
+  void TellAvailability();
+
   // Replaces the memory usage that the model reported. Thread-safe.
   void ReportMemory(std::vector<TRITONSERVER_BufferAttributes> usage) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<TRITONSERVER_BufferAttributes> memory() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -73,6 +81,7 @@ class BackendModel {
   bool initializing_ = false;
   bool initialized_ = false;
   bool executes_briefly_ = false;
+  std::atomic<int> available_{0};
   std::unique_ptr<SharedLibrary> batching_library_;
   mutable Mutex mu_;
   std::vector<TRITONSERVER_BufferAttributes> memory_ ABSL_GUARDED_BY(mu_);

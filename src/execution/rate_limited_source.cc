@@ -5,11 +5,20 @@
 #include <utility>
 
 namespace nereid {
+namespace {
 
-Batch RateLimitedSource::Pull(BatchExecutor*, std::optional<Duration>) {
-  while (AwaitTurn()) {
+bool Yields(const BatchExecutor* self) { return self != nullptr && self->yields(); }
+
+}  // namespace
+
+Batch RateLimitedSource::Pull(BatchExecutor* self, std::optional<Duration>) {
+  while (AwaitTurn(self)) {
     // Runs also if TryPull throws because there is no memory for a batch.
     absl::Cleanup give_back = [this] { seat_->Release(/*used=*/false); };
+    if (Yields(self)) {
+      inner_->PassOn();
+      continue;
+    }
     std::optional<Batch> batch = inner_->TryPull();
     holding_ = batch.has_value() && !batch->empty();
     if (holding_) {
@@ -21,15 +30,16 @@ Batch RateLimitedSource::Pull(BatchExecutor*, std::optional<Duration>) {
   return {};
 }
 
-bool RateLimitedSource::AwaitTurn() {
+bool RateLimitedSource::AwaitTurn(BatchExecutor* self) {
   staged_ns_ = 0;
   if (holding_) {
-    const bool more = !closed() && inner_->HasDue();  // the seat keeps all if this throws
+    // The seat keeps all if this throws.
+    const bool more = !closed() && !Yields(self) && inner_->HasDue();
     holding_ = false;
     if (more) return seat_->Restage() || AwaitResources();
     seat_->Release(/*used=*/true);
   }
-  if (closed() || !inner_->AwaitDue()) return false;
+  if (closed() || !inner_->AwaitDue(self)) return false;
   if (closed()) {
     inner_->PassOn();  // another instance takes the batch that is due
     return false;

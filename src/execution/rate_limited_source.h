@@ -35,7 +35,7 @@ class RateLimitedSource final : public BatchSource {
 
  private:
   // Blocks until a batch is due and the resources are held; false if that will not happen any more.
-  bool AwaitTurn();
+  bool AwaitTurn(BatchExecutor* self);
   // Blocks until the requested resources are held.
   bool AwaitResources();
   bool closed() const { return closed_.load(std::memory_order_acquire); }

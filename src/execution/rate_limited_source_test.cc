@@ -141,13 +141,46 @@ TEST_F(RateLimitedSourceTest, AnInstanceThatWaitsForResourcesStopsWithItsModel) 
   instance.WaitStopped();
 }
 
+// An instance that leaves its work to others while `broken`.
+class Yielding final : public BatchExecutor {
+ public:
+  Duration Execute(Batch) override { return Duration(0); }
+  bool yields() const override { return broken; }
+
+  std::atomic<bool> broken{true};
+};
+
+TEST_F(RateLimitedSourceTest, AnInstanceThatYieldsHoldsNothingAndTakesNothing) {
+  Use(Model());
+  Yielding self;
+  RateLimitedSource* const source = Source({{"R", false, 1}});
+  std::thread pulls([&] {
+    for (Batch batch = source->Pull(&self, std::nullopt); !batch.empty();
+         batch = source->Pull(&self, std::nullopt)) {
+      FinishBatch(std::move(batch));
+    }
+  });
+  while (scheduler_->idle_instances() == 0) std::this_thread::yield();
+  TestRequest& request = Enqueue();
+  const auto other = *limiter_.Register(Needs({{"R", false, 1}}));
+  EXPECT_TRUE(other->Stage());
+  other->Release(false);
+  EXPECT_EQ(scheduler_->idle_instances(), 1u);
+  self.broken = false;
+  scheduler_->Nudge();
+  request.WaitDone();
+  scheduler_->Shutdown();
+  source->Close();
+  pulls.join();
+}
+
 // A model for which `batches` batches of one request each are due from the start.
 class BusyModel final : public StagedSource {
  public:
   BusyModel(int batches, Clock* clock)
       : left_(batches), model_(FakeModel::Make(ModelBuilder("busy"), clock)) {}
 
-  bool AwaitDue() override { return left_ > 0; }
+  bool AwaitDue(BatchExecutor*) override { return left_ > 0; }
   bool HasDue() override { return left_ > 0; }
   std::optional<Batch> TryPull() override {
     --left_;

@@ -79,6 +79,9 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   virtual bool HasSequence(const CorrelationId& id) const { return false; }
   // For an ensemble: whether the sequence that `request` continues lives in one of its members.
   virtual bool MembersHaveSequence(const InferRequest& request) const { return false; }
+  // The number of instances that can execute has changed: those that wait for work look again. Any
+  // thread, without locks.
+  virtual void OnAvailability() {}
   // What the metrics page shows of the model. An override calls this function first.
   virtual void DescribeMetrics(MetricSink* sink) const;
   // `request`, which the caller keeps alive, was cancelled: its scheduler drops it if it is queued.

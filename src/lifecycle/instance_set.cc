@@ -268,7 +268,8 @@ absl::Status InstanceSet::CheckReady() {
   absl::Status status;
   for (const auto& instance : instances()) {
     const Gate::Pass in_use = instance->in_use.Enter();
-    if (!in_use) continue;  // the instance is being removed
+    if (!in_use) continue;                      // the instance is being removed
+    if (instance->backend->yields()) continue;  // others do its work
     status.Update(instance->backend->CheckReady());
   }
   return status;

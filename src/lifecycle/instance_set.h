@@ -80,7 +80,8 @@ class InstanceSet {
   // down.
   void End() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Asks each instance whether it is ready. Returns the first error. Blocks as the backend does.
+  // Asks each instance whether it is ready, except for those whose work others do. Returns the
+  // first error. Blocks as the backend does.
   absl::Status CheckReady() ABSL_LOCKS_EXCLUDED(mu_);
   // Appends the memory that the instances reported.
   void AppendMemory(std::vector<TRITONSERVER_BufferAttributes>* all) ABSL_LOCKS_EXCLUDED(mu_);

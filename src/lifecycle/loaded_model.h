@@ -39,6 +39,7 @@ class LoadedModel final : public ManagedModel {
   absl::Status CheckReady() override;
   absl::Status KnownReady() override;
   void OnCancel(InferRequest* request) override { scheduler_->OnCancel(request); }
+  void OnAvailability() override { scheduler_->Nudge(); }
   bool HasSequence(const CorrelationId& id) const override { return scheduler_->HasSequence(id); }
   void DescribeMetrics(MetricSink* sink) const override;
   int64_t InFlight() override;

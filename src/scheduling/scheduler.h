@@ -50,6 +50,9 @@ class BatchExecutor {
   virtual uint32_t most_separate() const { return 1; }
   // Whether another thread than its own may have it on loan now. May change at any time.
   virtual bool lendable() const { return true; }
+  // Whether it leaves the work to the model's other instances for now, because it could only fail
+  // and one of them can execute. May change at any time; Scheduler::Nudge follows.
+  virtual bool yields() const { return false; }
 };
 
 class BatchSource {
@@ -65,9 +68,9 @@ class BatchSource {
 class StagedSource {
  public:
   virtual ~StagedSource() = default;
-  // Blocks until a batch is due, without taking it: another instance may. False once the scheduler
-  // is shut down.
-  virtual bool AwaitDue() = 0;
+  // Blocks until a batch is due for `self` (null: an instance that never yields), without taking
+  // it: another instance may. False once the scheduler is shut down.
+  virtual bool AwaitDue(BatchExecutor* self) = 0;
   // Whether a batch is due now. Does not wait.
   virtual bool HasDue() = 0;
   // A batch if one is due now; an empty one once the scheduler is shut down. Does not wait.
@@ -119,7 +122,8 @@ class Scheduler {
   // returns an empty one. Queued requests stay for the other instances. REQUIRES: instances may
   // change.
   virtual void RemoveInstance(const BatchExecutor* executor) {}
-  // Makes AwaitDue return in every thread that waits in it. REQUIRES: instances may change.
+  // Makes every thread that waits in Pull or AwaitDue look again, and AwaitDue return. Has no
+  // effect where an instance cannot do another's work.
   virtual void Nudge() {}
   // Ends the model's own batching before the model itself goes. REQUIRES: shut down, and no thread
   // is inside Pull.

@@ -296,6 +296,11 @@ TRITONSERVER_Error* NEREID_ModelInstanceOnLoan(TRITONBACKEND_ModelInstance* inst
   *on_loan = instance->on_loan;
   return nullptr;
 }
+TRITONSERVER_Error* NEREID_ModelInstanceSetAvailable(TRITONBACKEND_ModelInstance* instance,
+                                                     bool available) {
+  instance->available = available;
+  return nullptr;
+}
 TRITONSERVER_Error* NEREID_ModelInstanceSetLendable(TRITONBACKEND_ModelInstance* instance,
                                                     bool lendable) {
   instance->lendable = lendable;

@@ -95,6 +95,7 @@ struct TRITONBACKEND_ModelInstance {
   std::vector<nereid_backend::testing::SeenTimes> batch_times;
   bool on_loan = false;
   bool lendable = true;
+  bool available = true;
 };
 
 namespace nereid_backend::testing {

@@ -139,6 +139,14 @@ TRITONSERVER_Error* NEREID_ModelInstanceSetLendable(TRITONBACKEND_ModelInstance*
   return CaughtError();
 }
 
+TRITONSERVER_Error* NEREID_ModelInstanceSetAvailable(TRITONBACKEND_ModelInstance* instance,
+                                                     bool available) try {
+  Unwrap(instance)->set_available(available);
+  return nullptr;
+} catch (...) {
+  return CaughtError();
+}
+
 TRITONSERVER_Error* NEREID_ModelInstanceOnLoan(TRITONBACKEND_ModelInstance* instance,
                                                bool* on_loan) try {
   *on_loan = Unwrap(instance)->on_loan();

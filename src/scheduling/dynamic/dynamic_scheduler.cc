@@ -159,7 +159,9 @@ Batch DynamicScheduler::Pull(BatchExecutor* self, std::optional<Duration> took) 
   return *Next(Step::kPull, self, took);
 }
 
-bool DynamicScheduler::AwaitDue() { return !Next(Step::kAwait, nullptr, std::nullopt).has_value(); }
+bool DynamicScheduler::AwaitDue(BatchExecutor* self) {
+  return !Next(Step::kAwait, self, std::nullopt).has_value();
+}
 
 bool DynamicScheduler::HasDue() { return !Next(Step::kLook, nullptr, std::nullopt).has_value(); }
 
@@ -190,11 +192,15 @@ std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
           WakeIfQueued();  // this thread may have been woken for a batch: passes it on
           return Batch();
         }
-        AskStrategy();
+        const bool yields = self != nullptr && self->yields();
+        if (!yields) AskStrategy();
         if (!strategy_.asking()) TakeDropped(&dropped);
         if (!dropped.empty()) break;
         std::optional<TimePoint> wake_at;
-        if (step == Step::kAwait || step == Step::kLook) {
+        if (yields) {
+          WakeIfQueued();  // this thread may have been woken for a batch: passes it on
+          due = step == Step::kAwait && nudges_ != nudges;
+        } else if (step == Step::kAwait || step == Step::kLook) {
           const BatchDecision decision = Decide(clock_->Now());
           wake_at = decision.wake_at;
           due = decision.take > 0 || nudges_ != nudges;
@@ -316,7 +322,11 @@ void DynamicScheduler::RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) 
     // The queued requests are left to the instance's own thread, which tries again.
   }
   idle_.GiveBack(loan);
-  if (!queue_.empty() || shut_down_) idle_.WakeOne();
+  if (shut_down_) {
+    idle_.WakeAll();
+  } else {
+    WakeIfQueued();
+  }
 }
 
 void DynamicScheduler::AnswerDropped() {

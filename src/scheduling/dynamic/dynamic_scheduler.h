@@ -64,7 +64,7 @@ class DynamicScheduler final : public Scheduler,
   void Shutdown() override ABSL_LOCKS_EXCLUDED(mu_);
 
   Batch Pull(BatchExecutor* self, std::optional<Duration> took) override ABSL_LOCKS_EXCLUDED(mu_);
-  bool AwaitDue() override ABSL_LOCKS_EXCLUDED(mu_);
+  bool AwaitDue(BatchExecutor* self) override ABSL_LOCKS_EXCLUDED(mu_);
   bool HasDue() override ABSL_LOCKS_EXCLUDED(mu_);
   std::optional<Batch> TryPull() override ABSL_LOCKS_EXCLUDED(mu_);
   std::optional<Batch> PullNow(BatchExecutor* self, std::optional<Duration> took,

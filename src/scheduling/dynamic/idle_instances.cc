@@ -38,10 +38,14 @@ void IdleInstances::Wait(Mutex* mu, Clock* clock, BatchExecutor* self,
 }
 
 IdleInstances::Waiter* IdleInstances::Take() {
-  if (idle_.empty()) return nullptr;
   auto chosen = std::find(idle_.begin(), idle_.end(), leader_);
-  // Otherwise the thread that came last: its data is still in the CPU cache.
-  if (chosen == idle_.end()) chosen = std::prev(idle_.end());
+  if (chosen == idle_.end() || (*chosen)->yields()) {
+    // The thread that came last: its data is still in the CPU cache.
+    const auto last =
+        std::find_if(idle_.rbegin(), idle_.rend(), [](const Waiter* w) { return !w->yields(); });
+    if (last == idle_.rend()) return nullptr;
+    chosen = std::prev(last.base());
+  }
   Waiter* const waiter = *chosen;
   idle_.erase(chosen);
   return waiter;

@@ -54,6 +54,8 @@ class IdleInstances {
 
     Borrower* const borrower_;
     CondVar wake_;
+    bool yields() const { return executor_ != nullptr && executor_->yields(); }
+
     BatchExecutor* executor_ = nullptr;  // constant while on loan
     const InlineTurn* turn_ = nullptr;   // the turn that will execute; null unless deferred
     bool on_loan_ = false;
@@ -75,8 +77,8 @@ class IdleInstances {
   // May return for no reason. If there is no memory, throws before it waits.
   void Wait(Mutex* mu, Clock* clock, BatchExecutor* self, std::optional<TimePoint> wake_at)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // Takes one instance off the list, to be woken: the leader if it is listed, otherwise the
-  // instance that has waited for the shortest time. Null if there is none.
+  // Takes one instance that does not yield off the list, to be woken: the leader if it is listed,
+  // otherwise the instance that has waited for the shortest time. Null if there is none.
   Waiter* Take();
   void WakeOne() {
     if (Waiter* const waiter = Take()) waiter->Wake();

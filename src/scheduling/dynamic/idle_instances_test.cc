@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -15,8 +16,10 @@ class Executor final : public BatchExecutor {
  public:
   Duration Execute(Batch) override { return Duration(0); }
   bool lendable() const override { return may_be_lent; }
+  bool yields() const override { return leaves_work; }
 
   bool may_be_lent = true;
+  std::atomic<bool> leaves_work{false};
 };
 
 class IdleInstancesTest : public ::testing::Test, protected IdleInstances::Borrower {
@@ -113,6 +116,19 @@ TEST_F(IdleInstancesTest, TheLeaderIsWokenBeforeAll) {
   EXPECT_EQ(WakeOne(), &a_);
   AwaitWoken(1);
   EXPECT_EQ(WakeOne(), &b_);
+}
+
+TEST_F(IdleInstancesTest, OneThatYieldsIsNotWoken) {
+  Sleep(&a_);
+  Sleep(&b_, kDelay);  // leads
+  Sleep(&c_);
+  b_.leaves_work = true;
+  c_.leaves_work = true;
+  EXPECT_EQ(WakeOne(), &a_);
+  AwaitWoken(1);
+  MutexLock lock(&mu_);
+  EXPECT_EQ(idle_.Take(), nullptr);
+  EXPECT_EQ(idle_.size(), 2u);
 }
 
 TEST_F(IdleInstancesTest, TheLeaderLooksAtItsTimeAndNobodyElse) {

@@ -501,7 +501,7 @@ Batch SequenceScheduler::Source::Pull(BatchExecutor*, std::optional<Duration>) {
   return *scheduler_->Next(instance_, Step::kPull);
 }
 
-bool SequenceScheduler::Source::AwaitDue() {
+bool SequenceScheduler::Source::AwaitDue(BatchExecutor*) {
   return !scheduler_->Next(instance_, Step::kAwait).has_value();
 }
 

@@ -54,7 +54,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
         : scheduler_(scheduler), instance_(instance) {}
     // Never lends the instance.
     Batch Pull(BatchExecutor* self, std::optional<Duration> took) override;
-    bool AwaitDue() override;
+    bool AwaitDue(BatchExecutor* self) override;
     bool HasDue() override;
     std::optional<Batch> TryPull() override;
     std::optional<Batch> PullNow(BatchExecutor* self, std::optional<Duration> took,

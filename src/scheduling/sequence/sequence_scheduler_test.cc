@@ -102,7 +102,7 @@ TEST_F(SequenceSchedulerTest, ShutdownAnswersWhatIsQueued) {
   EXPECT_EQ(executing.final_status(), absl::OkStatus());
   EXPECT_EQ(model_->lifetime().inside(), 0);
   EXPECT_THAT(scheduler_->source(0)->Pull(nullptr, std::nullopt), IsEmpty());
-  EXPECT_FALSE(scheduler_->source(0)->AwaitDue());
+  EXPECT_FALSE(scheduler_->source(0)->AwaitDue(nullptr));
 }
 
 TEST_F(SequenceSchedulerTest, AfterShutdownNothingIsQueued) {
@@ -196,7 +196,7 @@ TEST_F(SequenceSchedulerTest, SequencesStayWithTheirInstance) {
   Send("b1", 2, kStart);
   Send("b2", 2);
   EXPECT_THAT(PullAndFinish(1), ElementsAre("b1"));
-  EXPECT_TRUE(scheduler_->source(0)->AwaitDue());
+  EXPECT_TRUE(scheduler_->source(0)->AwaitDue(nullptr));
   EXPECT_THAT(PullAndFinish(0), ElementsAre("a1"));
   EXPECT_TRUE(PullNames(0).empty());
   EXPECT_THAT(PullAndFinish(1), ElementsAre("b2"));

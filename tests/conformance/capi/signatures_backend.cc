@@ -223,6 +223,8 @@ NEREID_SAME(NEREID_RequestOutputFileMemory,
             TRITONSERVER_Error*(TRITONBACKEND_Request*, const char*, NEREID_FileMemory*));
 NEREID_SAME(NEREID_ModelExecutesBriefly, TRITONSERVER_Error*(TRITONBACKEND_Model*));
 NEREID_SAME(NEREID_ModelInstanceOnLoan, TRITONSERVER_Error*(TRITONBACKEND_ModelInstance*, bool*));
+NEREID_SAME(NEREID_ModelInstanceSetAvailable,
+            TRITONSERVER_Error*(TRITONBACKEND_ModelInstance*, bool));
 NEREID_SAME(NEREID_ModelInstanceSetLendable,
             TRITONSERVER_Error*(TRITONBACKEND_ModelInstance*, bool));
 NEREID_SAME(NEREID_ModelInstanceSetMostSeparate,
