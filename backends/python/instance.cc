@@ -5,6 +5,7 @@
 #include "backends/python/request_message.h"
 #include "backends/python/separate_executions.h"
 #include "backends/sdk/boundary.h"
+#include "backends/sdk/loan.h"
 #include "backends/sdk/log.h"
 #include "backends/sdk/server_function.h"
 #include "nereid/backend.h"
@@ -21,6 +22,7 @@ constexpr uint64_t kReadyLimit = 5 * BackOff::kSecond;
 constexpr uint64_t kFinalizeLimit = 20 * BackOff::kSecond;
 // Ready waits this long for a busy process; if it stays busy, the instance counts as ready.
 constexpr uint64_t kBusyLimit = BackOff::kSecond / 10;
+constexpr uint64_t kQuarantineMinutes = Suspects::kQuarantineNs / BackOff::kSecond / 60;
 
 }  // namespace
 
@@ -32,7 +34,8 @@ Result<std::unique_ptr<PythonInstance>> PythonInstance::Create(
   NB_ASSIGN_OR_RETURN(ValueWriter message, model.InitializeMessage(instance));
   made->process_ = model.TakeProcess();
   if (Error started =
-          made->process_->Initialize(name, std::move(message), &made->open_, &made->node_);
+          made->process_->Initialize(name, std::move(message), &made->open_, &made->node_,
+                                     [instance](bool can) { SetAvailable(instance, can); });
       !started.ok()) {
     made->process_.reset();
     return started;
@@ -68,11 +71,13 @@ std::vector<TRITONBACKEND_Request*> PythonInstance::SortOut(
         ExecuteTogether({request});
         break;
       case Suspects::Verdict::kGuilty:
+        model_.CountRefused();
         Execution refused(instance_, &open_, {request}, model_.config().batching());
-        refused.FailAll(Error(
-            TRITONSERVER_ERROR_UNAVAILABLE,
+        // Not UNAVAILABLE, because the same request had better not be sent again.
+        refused.FailAll(Error::InvalidArg(
             StrCat("the request is refused: the process of Python model '", model_.config().name,
-                   "' has ended twice when it executed a request with these inputs")));
+                   "' has ended twice when it executed a request with these inputs; ",
+                   kQuarantineMinutes, " minutes after that it may be tried again")));
         refused.Finish();
     }
   }
@@ -120,12 +125,20 @@ Error PythonInstance::Run(std::deque<Execution>* executions) {
 
 Error PythonInstance::Accuse(const Execution& execution,
                              const std::shared_ptr<PythonProcess::Life>& life) {
+  bool by_others = false;
+  Error end = process_->EndOf(life, &by_others);
+  if (by_others) return end;
   std::vector<uint64_t> fingerprints;
   for (TRITONBACKEND_Request* const request : execution.requests()) {
     fingerprints.push_back(FingerprintOf(request));
   }
-  model_.suspects().Accuse(fingerprints);
-  return process_->EndOf(life);
+  if (model_.suspects().Accuse(fingerprints)) {
+    NB_LOG_ERROR("the process of Python model '", model_.config().name,
+                 "' has ended twice when it executed a request with the same inputs: requests with "
+                 "these inputs are refused for ",
+                 kQuarantineMinutes, " minutes");
+  }
+  return end;
 }
 
 // With several instances, a request that one of them has taken might have found another one idle.

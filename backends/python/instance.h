@@ -50,7 +50,8 @@ class PythonInstance {
   // Runs and removes the first of `executions`. After an error, which is that of the first of those
   // that are left, it is not finished.
   Error Run(std::deque<Execution>* executions);
-  // The process of `life` has ended when it executed `execution`. Returns how.
+  // The process of `life` has ended when it executed `execution`. Returns how. The requests become
+  // suspects unless the process was killed from outside.
   Error Accuse(const Execution& execution, const std::shared_ptr<PythonProcess::Life>& life);
   // Takes note of an execution, and tells the server how many requests to give at a time.
   void Note(const Execution& execution);

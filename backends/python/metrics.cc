@@ -106,4 +106,22 @@ Result<double> ModelMetrics::Value(uint64_t metric) {
   return value;
 }
 
+Result<uint64_t> RefusalCounter::Make() {
+  NB_ASSIGN_OR_RETURN(
+      const uint64_t family,
+      metrics_.NewFamily(TRITONSERVER_METRIC_KIND_COUNTER, "nereid_python_refused_requests",
+                         "Requests that were refused because the process of the Python model has "
+                         "ended twice when it executed one with the same inputs"));
+  return metrics_.NewMetric(family, {{"model", model_}, {"version", std::to_string(version_)}}, {});
+}
+
+void RefusalCounter::Add() {
+  std::call_once(once_, [&] {
+    Result<uint64_t> made = Make();
+    if (made.ok()) metric_ = *made;
+    if (!made.ok()) NB_LOG_VERBOSE("refused requests are not counted: ", made.error().message());
+  });
+  if (metric_ != 0) NB_LOG_IF_ERROR(metrics_.Increment(metric_, 1), "a request was not counted");
+}
+
 }  // namespace nereid_backend

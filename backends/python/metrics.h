@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,25 @@ class ModelMetrics {
   uint64_t next_ = 1;
   std::map<uint64_t, TRITONSERVER_MetricFamily*> families_;
   std::map<uint64_t, Metric> metrics_;
+};
+
+// The counter of the requests of one model version that were refused as guilty (suspects.h). It is
+// on the metrics page from the first one on. Thread-safe.
+class RefusalCounter {
+ public:
+  RefusalCounter(std::string model, int64_t version)
+      : model_(std::move(model)), version_(version) {}
+  void Add();
+
+ private:
+  Result<uint64_t> Make();
+
+  const std::string model_;
+  const int64_t version_;
+  std::once_flag once_;
+  // Constant once made.
+  ModelMetrics metrics_;
+  uint64_t metric_ = 0;  // 0: the server has no metrics
 };
 
 }  // namespace nereid_backend

@@ -12,8 +12,10 @@
 
 #include "backends/python/environment/launch.h"
 #include "backends/python/fork_servers.h"
+#include "backends/python/metrics.h"
 #include "backends/python/python_process.h"
 #include "backends/python/suspects.h"
+#include "backends/sdk/batch.h"
 #include "backends/sdk/error.h"
 #include "backends/sdk/model_config.h"
 #include "triton/core/tritonbackend.h"
@@ -44,6 +46,8 @@ class PythonModel {
   const ModelConfig& config() const { return config_; }
   const PythonSettings& settings() const { return environments_.settings(); }
   Suspects& suspects() const { return suspects_; }
+  // A request was refused because it is guilty.
+  void CountRefused() const { refusals_.Add(); }
   // Whether every request is a batch of its own: the server neither batches nor knows sequences.
   bool executes_one_by_one() const { return executes_one_by_one_; }
 
@@ -83,7 +87,8 @@ class PythonModel {
 
   bool executes_one_by_one_ = false;
   mutable std::atomic<int> instances_{0};
-  mutable Suspects suspects_;
+  mutable Suspects suspects_{[] { return NowNs(); }};
+  mutable RefusalCounter refusals_{config_.name, config_.version};
   mutable std::mutex mu_;
   mutable std::unique_ptr<PythonProcess> spare_;  // guarded by mu_
 };

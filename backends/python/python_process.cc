@@ -50,7 +50,7 @@ Result<std::unique_ptr<PythonProcess>> PythonProcess::StartToComplete(Spec spec,
 PythonProcess::~PythonProcess() { Stop(); }
 
 Error PythonProcess::Initialize(std::string instance, ValueWriter message, OpenRequests* requests,
-                                WaitGraph::Node* node) {
+                                WaitGraph::Node* node, OnAvailable on_available) {
   bool running = false;
   {
     const std::lock_guard lock(mu_);
@@ -58,6 +58,7 @@ Error PythonProcess::Initialize(std::string instance, ValueWriter message, OpenR
     initialize_message_ = std::move(message);
     requests_ = requests;
     node_ = node;
+    on_available_ = std::move(on_available);
     running = completed_over_;
   }
   if (!running) {
@@ -130,9 +131,10 @@ bool PythonProcess::has_is_ready() {
   return has_is_ready_;
 }
 
-Error PythonProcess::EndOf(const std::shared_ptr<Life>& life) {
+Error PythonProcess::EndOf(const std::shared_ptr<Life>& life, bool* by_others) {
   std::unique_lock lock(mu_);
   changed_.wait(lock, [&] { return life->ended; });
+  *by_others = life->killed_by_others;
   return EndedError(life->end);
 }
 
@@ -177,7 +179,10 @@ void PythonProcess::LogLine(std::string_view line) {
 bool PythonProcess::OnReadable() {
   life_->transport->ClearDoorbell();
   for (int round = 0; round < kRounds; ++round) {
-    if (life_->calls->Take() && !TakeReply()) return false;
+    if (life_->calls->Take()) {
+      if (!TakeReply()) return false;
+      SayAvailable(true);
+    }
     if (life_->transport->Sleep()) return true;
   }
   life_->transport->Ring();
@@ -243,6 +248,19 @@ bool PythonProcess::TakeInitialized(ValueReader* reply) {
   return false;
 }
 
+void PythonProcess::SayAvailable(bool available) {
+  OnAvailable tell;
+  {
+    const std::lock_guard lock(mu_);
+    if (available && state_ != State::kReady) return;  // it has completed a configuration
+    tell = on_available_;
+  }
+  if (tell) tell(available);
+}
+
+// Others get the instance's work from now on, before a request finds out that the process has gone.
+void PythonProcess::OnEnding() { SayAvailable(false); }
+
 std::string PythonProcess::Explain(std::string how) {
   lines_.Flush([this](std::string_view line) { LogLine(line); });
   if (last_lines_.empty()) return how;
@@ -260,6 +278,7 @@ void PythonProcess::OnEnded(const std::string& how) {
     const std::lock_guard lock(mu_);
     life_->ended = true;
     life_->end = how;
+    life_->killed_by_others = killed_by_others();
     deadline_ = 0;
     changed_.notify_all();
   }

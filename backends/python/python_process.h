@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,8 +35,9 @@ class PythonProcess : public ProcessKeeper {
   struct Life {
     std::shared_ptr<Transport> transport;
     std::unique_ptr<Calls> calls;
-    bool ended = false;  // guarded by mu_
-    std::string end;     // guarded by mu_: how it ended
+    bool ended = false;             // guarded by mu_
+    std::string end;                // guarded by mu_: how it ended
+    bool killed_by_others = false;  // guarded by mu_: as ProcessKeeper's
   };
 
   // Starts a process and asks it to complete `config`. `message` is the message of the command. The
@@ -50,9 +52,12 @@ class PythonProcess : public ProcessKeeper {
   // The configuration as completed by the model's auto_complete_config; empty if the model has
   // none.
   const std::optional<std::string>& completed() const { return completed_; }
+  // Called when the process can execute from now on, and when it cannot any more; by one thread,
+  // with no lock held.
+  using OnAvailable = std::function<void(bool available)>;
   // Makes it the process of an instance. `requests` and `node` outlive the object.
   Error Initialize(std::string instance, nereid_python::ValueWriter message, OpenRequests* requests,
-                   WaitGraph::Node* node);
+                   WaitGraph::Node* node, OnAvailable on_available);
   // Calls the model's finalize, and ends the process.
   void Finalize(uint64_t limit_ns);
 
@@ -60,8 +65,9 @@ class PythonProcess : public ProcessKeeper {
   Result<std::shared_ptr<Life>> Get();
   // Whether the model has a function is_ready.
   bool has_is_ready();
-  // Waits for the end of the process, which is imminent; returns how it ended.
-  Error EndOf(const std::shared_ptr<Life>& life);
+  // Waits for the end of the process, which is imminent; returns how it ended. `*by_others`:
+  // whether it was killed from outside.
+  Error EndOf(const std::shared_ptr<Life>& life, bool* by_others);
 
  private:
   explicit PythonProcess(Spec spec);
@@ -74,9 +80,12 @@ class PythonProcess : public ProcessKeeper {
   // Finalize has waited for it already.
   uint64_t grace_ns() override { return 0; }
   bool OnTimeout() override;
+  void OnEnding() override;
   std::string Explain(std::string how) override;
   void OnEnded(const std::string& how) override;
 
+  // Tells `on_available_`.
+  void SayAvailable(bool available);
   std::string Who();  // for the log
   void LogLine(std::string_view line);
   void AwaitExit();
@@ -93,6 +102,7 @@ class PythonProcess : public ProcessKeeper {
   nereid_python::ValueWriter initialize_message_;
   OpenRequests* requests_ = nullptr;
   WaitGraph::Node* node_ = nullptr;
+  OnAvailable on_available_;  // empty while it only completes a configuration
   bool completing_ = false;
   bool completed_over_ = false;
   std::optional<std::string> completed_;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -16,14 +17,22 @@ class Suspects {
   enum class Verdict {
     kUnknown,
     kSuspect,  // was present once: it is executed alone, so that no other request suffers
-    kGuilty,   // ended the process twice, the second time alone: it is refused
+    kGuilty,   // ended the process twice, the second time alone: it is refused for a while
   };
+  // For how long a guilty request is refused. Then it is a suspect again.
+  static constexpr uint64_t kQuarantineNs = uint64_t{600} * 1'000'000'000;
+  // For how long a suspect is remembered that does not come again.
+  static constexpr uint64_t kMemoryNs = uint64_t{600} * 1'000'000'000;
+
+  // `now`: nanoseconds of a steady clock.
+  explicit Suspects(std::function<uint64_t()> now) : now_(std::move(now)) {}
 
   // False while there are no suspects; this check costs nothing.
   bool any() const { return any_.load(std::memory_order_relaxed); }
-  Verdict Judge(uint64_t fingerprint) const;
-  // The process ended while it executed requests with these fingerprints.
-  void Accuse(const std::vector<uint64_t>& fingerprints);
+  Verdict Judge(uint64_t fingerprint);
+  // The process ended while it executed requests with these fingerprints. Whether one of them is
+  // guilty from now on.
+  bool Accuse(const std::vector<uint64_t>& fingerprints);
   // A request with this fingerprint was executed, and the process survived.
   void Acquit(uint64_t fingerprint);
 
@@ -33,10 +42,16 @@ class Suspects {
   struct Suspect {
     uint64_t fingerprint = 0;
     bool guilty = false;
+    uint64_t since = 0;  // of what `guilty` says
   };
 
-  mutable std::mutex mu_;
-  std::deque<Suspect> suspects_;  // guarded by mu_
+  Suspect* Find(uint64_t fingerprint);  // REQUIRES mu_
+  // Forgets suspects, and releases the guilty, whose time is over. REQUIRES mu_.
+  void Expire(uint64_t now);
+
+  const std::function<uint64_t()> now_;
+  std::mutex mu_;
+  std::deque<Suspect> suspects_;  // guarded by mu_; ascending by `since`
   std::atomic<bool> any_{false};
 };
 

@@ -162,6 +162,7 @@ std::string ChildProcess::Reap() {
   // If this program ignores SIGCHLD or waits for all children, the status is lost.
   if (reaped != pid) return "ended";
   if (WIFSIGNALED(status)) {
+    end_signal_ = WTERMSIG(status);
     return StrCat("ended by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
   }
   return StrCat("exited with status ", WEXITSTATUS(status));

@@ -45,11 +45,14 @@ class ChildProcess {
   // Waits for the end of the process, and describes it: "ended by signal 6 (Aborted)", "exited with
   // status 1".
   std::string Reap();
+  // The signal that has ended the process, once it is reaped; 0: none, or nobody knows.
+  int end_signal() const { return end_signal_; }
 
  private:
   ChildProcess() = default;
 
   pid_t pid_ = -1;  // -1: reaped, or moved from
+  int end_signal_ = 0;
   nereid_ipc::UniqueFd output_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,6 +22,11 @@ void Drain(const nereid_ipc::UniqueFd& event) {
   uint64_t count = 0;
   while (read(event.get(), &count, sizeof(count)) < 0 && errno == EINTR) {
   }
+}
+
+// A process that fails by itself is ended by other signals than these.
+bool IsSentByOthers(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
 }  // namespace
@@ -123,6 +129,7 @@ void ProcessKeeper::LiveOnce() {
   });
   if (!served.ok()) NB_LOG_ERROR(what_, " is ended: ", served.message());
   std::string how = "ended";
+  killed_by_others_ = false;
   const Error ended = Guarded("ending a process", [&] {
     OnEnding();
     how = Explain(AwaitEnd(&*child, process.get()));
@@ -191,8 +198,12 @@ std::string ProcessKeeper::AwaitEnd(ChildProcess* child, int process) {
   pollfd output{watched[0].fd, POLLIN, 0};
   for (int i = 0; i < 64 && poll(&output, 1, 0) > 0 && ReadOutput(*child); ++i) {
   }
+  pollfd ended{process, POLLIN, 0};
+  const bool alive = process >= 0 && poll(&ended, 1, 0) == 0;
   child->Kill();  // does nothing if it has already ended
-  return child->Reap();
+  std::string how = child->Reap();
+  killed_by_others_ = !alive && IsSentByOthers(child->end_signal());
+  return how;
 }
 
 Error ProcessKeeper::EndedError(std::string_view how) const {

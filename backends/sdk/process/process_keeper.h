@@ -74,6 +74,9 @@ class ProcessKeeper {
   virtual std::string Explain(std::string how) { return how; }
   // The process has ended; `how` is the result of Explain.
   virtual void OnEnded(const std::string& how) = 0;
+  // Within OnEnded: whether the process was ended by a signal that others send: an operator, or the
+  // kernel for lack of memory, and not the keeper. Then it has probably done nothing wrong.
+  bool killed_by_others() const { return killed_by_others_; }
 
   // "the TensorFlow process of model 'm' ended by signal 9 (Killed)"
   Error EndedError(std::string_view how) const;
@@ -106,7 +109,9 @@ class ProcessKeeper {
 
   const std::string what_;
   nereid_ipc::UniqueFd wake_;  // an eventfd: `stopping_` was set, or timeout_ms() has changed
-  BackOff back_off_;           // the keeper's thread only
+  // The keeper's thread only.
+  BackOff back_off_;
+  bool killed_by_others_ = false;
 
   // Guarded by mu_.
   Error start_error_;        // why the first process did not become ready

@@ -107,7 +107,9 @@ TEST(ChildProcessTest, KillEndsTheGroup) {
   char text[64];
   EXPECT_EQ(read(child->output(), text, sizeof(text)), 8);
   child->Kill();
+  EXPECT_EQ(child->end_signal(), 0);
   EXPECT_EQ(child->Reap(), "ended by signal 9 (Killed)");
+  EXPECT_EQ(child->end_signal(), SIGKILL);
   EXPECT_EQ(read(child->output(), text, sizeof(text)), 0);  // the group's pipes are closed
 }
 
