@@ -14,6 +14,8 @@ using nereid_python::Command;
 using nereid_python::ValueReader;
 using nereid_python::ValueWriter;
 
+// How often memory is looked for that a large request has needed and no other since.
+constexpr uint64_t kTrimPeriod = 5 * BackOff::kSecond;
 // How often the ring is emptied before the process's output is read.
 constexpr int kRounds = 4;
 // How long a process may take to exit after its finalize: its exit handlers have 1 s.
@@ -189,14 +191,36 @@ bool PythonProcess::OnReadable() {
   return true;
 }
 
+uint64_t PythonProcess::TrimDue() {
+  if (!life_->transport->large()) {
+    trim_at_ = 0;
+  } else if (trim_at_ == 0) {
+    trim_at_ = NowNs() + kTrimPeriod;
+  }
+  return trim_at_;
+}
+
 int PythonProcess::timeout_ms() {
-  const std::lock_guard lock(mu_);
-  if (deadline_ == 0) return -1;
+  uint64_t due = TrimDue();
+  {
+    const std::lock_guard lock(mu_);
+    if (deadline_ != 0 && (due == 0 || deadline_ < due)) due = deadline_;
+  }
+  if (due == 0) return -1;
   const uint64_t now = NowNs();
-  return now < deadline_ ? static_cast<int>((deadline_ - now) / 1'000'000) + 1 : 0;
+  return now < due ? static_cast<int>((due - now) / 1'000'000) + 1 : 0;
 }
 
 bool PythonProcess::OnTimeout() {
+  if (trim_at_ != 0 && NowNs() >= trim_at_) {
+    trim_at_ = 0;
+    bool ready = false;
+    {
+      const std::lock_guard lock(mu_);
+      ready = state_ == State::kReady && !end_expected_;
+    }
+    if (ready) life_->transport->Trim();
+  }
   const std::lock_guard lock(mu_);
   if (deadline_ == 0 || NowNs() < deadline_) return true;
   RefuseStart(Error(

@@ -84,6 +84,8 @@ class PythonProcess : public ProcessKeeper {
   std::string Explain(std::string how) override;
   void OnEnded(const std::string& how) override;
 
+  // When memory may be given back; 0: there is none to be.
+  uint64_t TrimDue();
   // Tells `on_available_`.
   void SayAvailable(bool available);
   std::string Who();  // for the log
@@ -113,6 +115,7 @@ class PythonProcess : public ProcessKeeper {
 
   // The keeper's thread only.
   std::vector<std::shared_ptr<Life>> retired_;  // processes whose calls have not ended
+  uint64_t trim_at_ = 0;                        // as TrimDue
   OutputLines lines_;
   std::deque<std::string> last_lines_;  // of the current process
 };

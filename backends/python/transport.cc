@@ -30,6 +30,8 @@ using nereid_python::Tensor;
 using nereid_python::ValueWriter;
 
 constexpr uint64_t kFirstPages = 4096;
+// A file with more memory than this gives some back when it is not needed any more.
+constexpr uint64_t kLarge = uint64_t{1} << 20;
 // After a command in which mapping the inputs was not worthwhile, so many get copies. A model that
 // writes to its inputs will do so again.
 constexpr uint32_t kCopiedCommands = 1000;
@@ -100,30 +102,71 @@ Result<std::shared_ptr<Transport>> Transport::Create() {
   return made;
 }
 
-void Transport::Ring() {
+void Transport::Ring() const {
   const uint64_t one = 1;
   // Fails only if the doorbell was rung very often without being read.
   if (write(doorbell_.get(), &one, sizeof(one)) < 0) NB_LOG_VERBOSE("a doorbell is full");
 }
 
 Result<Transport::Block> Transport::Allocate(uint64_t size) {
-  const std::lock_guard lock(mu_);
-  const std::optional<uint64_t> offset = blocks_->Allocate(size);
+  std::optional<uint64_t> offset;
+  uint64_t paged = 0;
+  {
+    const std::lock_guard lock(mu_);
+    offset = blocks_->Allocate(size);
+    paged = blocks_->paged();
+  }
+  if (paged > kLarge) BecomeLarge();
   if (offset.has_value()) return Block{*offset, in_->data() + *offset};
   if (size > nereid_python::kMaxData) errno = ENOMEM;
   return NoMemory("enlarge");
 }
 
 void Transport::Free(uint64_t offset) {
-  const std::lock_guard lock(mu_);
-  if (!blocks_->Free(offset)) {
-    NB_LOG_VERBOSE("the process of a Python model gives back what it does not have");
+  bool known = false;
+  uint64_t paged = 0;
+  {
+    const std::lock_guard lock(mu_);
+    known = blocks_->Free(offset);
+    paged = blocks_->paged();
   }
+  if (paged > kLarge) BecomeLarge();
+  if (!known) NB_LOG_VERBOSE("the process of a Python model gives back what it does not have");
+}
+
+void Transport::BecomeLarge() const {
+  if (!large() && !large_.exchange(true)) Ring();
+}
+
+// Without a reply that anybody waits for: the next command waits until the process has done it.
+void Transport::Trim() {
+  {
+    const CommandTurn command(this, 1);
+    if (!command.held() || control()->turn.now() != Turn::kServer) return;
+    ValueWriter none;
+    none.None();
+    if (!Put(Command::kTrim, none, false).ok() || !PassTurn().ok()) return;
+  }
+  uint64_t in = 0;
+  {
+    const std::lock_guard lock(mu_);
+    blocks_->Trim();
+    in = blocks_->paged();
+  }
+  struct stat file {};
+  const bool known = fstat(out_fd_.get(), &file) == 0;
+  const uint64_t out = known ? static_cast<uint64_t>(file.st_blocks) * 512 : 0;
+  // What two calls in a row have left is in use. Whoever frees it says so.
+  const uint64_t left = in + out;
+  const bool over = (in <= kLarge && out <= kLarge) || left == left_;
+  left_ = over ? 0 : left;
+  if (over) large_.store(false);
 }
 
 // If the process has enlarged the file, its size is read once per new size.
 Result<std::string_view> Transport::OutBytes(uint64_t offset, uint64_t size) const {
   if (offset > nereid_python::kMaxData || size > nereid_python::kMaxData - offset) return Damaged();
+  if (offset + size > kLarge) BecomeLarge();
   if (offset + size > out_size_.load(std::memory_order_relaxed)) {
     struct stat file {};
     if (fstat(out_fd_.get(), &file) != 0) return NoMemory("read the size of");
@@ -217,14 +260,18 @@ int Transport::TakeHold() {
   return -1;
 }
 
+// The process frees the reply with the next command. If none comes, Trim is one.
 void Transport::EndHold(int number) {
-  const std::lock_guard lock(mu_);
-  if (untold_ == number) {
-    untold_ = -1;
-    return;
+  {
+    const std::lock_guard lock(mu_);
+    if (untold_ == number) {
+      untold_ = -1;
+    } else {
+      told_[number] = false;
+      control()->held[number].store(static_cast<uint32_t>(Held::kOver), std::memory_order_release);
+    }
   }
-  told_[number] = false;
-  control()->held[number].store(static_cast<uint32_t>(Held::kOver), std::memory_order_release);
+  BecomeLarge();
 }
 
 void Transport::TellHold() {

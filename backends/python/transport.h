@@ -42,11 +42,17 @@ class Transport {
   }
   int doorbell() const { return doorbell_.get(); }
   // Wakes the thread that watches the doorbell.
-  void Ring();
+  void Ring() const;
 
   // UNAVAILABLE if there is no memory.
   Result<Block> Allocate(uint64_t size);
   void Free(uint64_t offset);
+  // Whether the files have so much memory that some may be given back.
+  bool large() const { return large_.load(std::memory_order_relaxed); }
+  // Gives back the memory that nothing has needed since the last call, here and in the process;
+  // does nothing during a command. Does not wait. For the thread that watches the doorbell, once in
+  // a while as long as large(): the doorbell rings when that begins.
+  void Trim();
 
   // The bytes of a tensor that the process names; INTERNAL if that place is impossible.
   Result<std::string_view> BytesOf(const nereid_python::Tensor& tensor) const;
@@ -124,6 +130,7 @@ class Transport {
     return reinterpret_cast<nereid_python::Control*>(control_mapping_->data());
   }
   Result<std::string_view> OutBytes(uint64_t offset, uint64_t size) const;
+  void BecomeLarge() const;
   Error Put(nereid_python::Command command, const nereid_python::ValueWriter& message,
             bool wants_replied);
   Error PassTurn();
@@ -160,6 +167,8 @@ class Transport {
   uint32_t copied_commands_ = 0;  // how many further commands get copies of inputs
   // The known size of the out file.
   mutable std::atomic<uint64_t> out_size_{0};
+  mutable std::atomic<bool> large_{false};
+  uint64_t left_ = 0;  // by the last Trim, as long as large(); only Trim uses it
 };
 
 // The right to send commands, held until destruction.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <cstring>
@@ -104,6 +105,58 @@ class TransportTest : public ::testing::Test {
   std::shared_ptr<Mapping> in_;
   std::shared_ptr<Mapping> out_;
 };
+
+TEST_F(TransportTest, TheMemoryOfALargeRequestGoesBack) {
+  const auto pages = [&] {
+    struct stat file {};
+    EXPECT_EQ(fstat(transport_->descriptors()[1], &file), 0);
+    return static_cast<uint64_t>(file.st_blocks) * 512;
+  };
+  // The process answers Trim.
+  std::atomic<int> trims{0};
+  std::thread process([&] {
+    while (control()->turn.WaitWhile(Turn::kServer) == Turn::kWorker) {
+      EXPECT_EQ(static_cast<Command>(control()->command), Command::kTrim);
+      ++trims;
+      Reply(Text(""));
+    }
+  });
+  EXPECT_FALSE(transport_->large());
+  Result<Transport::Block> block = transport_->Allocate(32 << 20);
+  ASSERT_TRUE(block.ok());
+  EXPECT_TRUE(transport_->large());
+  EXPECT_TRUE(Rings()) << "somebody has to look from now on";
+  const auto trim = [&] {
+    transport_->Trim();
+    while (control()->turn.now() != Turn::kServer) std::this_thread::yield();
+  };
+  for (int i = 0; i < 2; ++i) trim();
+  EXPECT_GE(pages(), uint64_t{32} << 20) << "in use";
+  EXPECT_FALSE(transport_->large()) << "looking again would be in vain";
+  transport_->Free(block->offset);
+  EXPECT_TRUE(transport_->large());
+  trim();
+  EXPECT_LE(pages(), uint64_t{1} << 20);
+  EXPECT_FALSE(transport_->large());
+  EXPECT_EQ(trims, 3);
+  {
+    const CommandTurn busy(transport_.get());
+    transport_->Trim();
+  }
+  EXPECT_EQ(trims, 3) << "not during a command";
+  transport_->Close();
+  process.join();
+}
+
+TEST_F(TransportTest, TheEndOfAHeldReplyIsLookedAfter) {
+  Exchange();
+  std::shared_ptr<const void> held = Transport::HoldReply(transport_);
+  ASSERT_NE(held, nullptr);
+  EXPECT_FALSE(transport_->large());
+  held.reset();
+  EXPECT_TRUE(transport_->large());
+  EXPECT_TRUE(Rings());
+}
 
 TEST_F(TransportTest, ACommandAndItsReply) {
   std::thread process([&] {

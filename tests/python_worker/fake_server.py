@@ -23,7 +23,7 @@ from typing import Any
 
 from .values import PLACE, Decoder, WireTensor, encode
 
-INITIALIZE, AUTO_COMPLETE, EXECUTE, FINALIZE, READY, EXECUTE_EACH = range(1, 7)
+INITIALIZE, AUTO_COMPLETE, EXECUTE, FINALIZE, READY, EXECUTE_EACH, TRIM = range(1, 8)
 SEND, CLOSED, LOG, STREAM_CLOSE, METRIC_FAMILY_DELETE, METRIC_DELETE, STREAM_CANCEL = range(1, 8)
 IS_CANCELLED, INFER, STREAM_NEXT, LOAD_MODEL, UNLOAD_MODEL, IS_MODEL_READY = range(16, 22)
 METRIC_FAMILY_NEW, METRIC_NEW, METRIC_INCREMENT, METRIC_SET, METRIC_OBSERVE, METRIC_VALUE = range(
@@ -130,6 +130,12 @@ class FakeServer:
         self.serve_until(lambda: self.replied, patience)
         assert self._get("I", TURN)[0] & 3 == 0
         return self._value(*self._get("QQ", REPLY))
+
+    def trim(self) -> int:
+        """Lets the process give memory back; returns how many bytes the out file has then."""
+        self.start_command(TRIM, None)
+        self.serve_until(lambda: self.replied)
+        return os.fstat(self.out_fd).st_blocks * 512
 
     def start_each(self, batches: tuple) -> None:
         """Sends several batches."""

@@ -30,6 +30,17 @@ ADD_SUB = """
 """
 
 
+@pytest.mark.one_interpreter
+def test_the_memory_of_a_large_answer_goes_back(start: StartWorker) -> None:
+    worker = start(ADD_SUB)
+    a, b = (tensor(name, np.zeros(1 << 20)) for name in "AB")
+    assert worker.execute(request(1, a, b))[0] == "ok"
+    # The first time, the answer was needed until now.
+    assert worker.trim() >= 4 << 20
+    assert worker.trim() <= 1 << 20
+    assert worker.execute(request(2, tensor("A", [1, 2]), tensor("B", [3, 5])))[0] == "ok"
+
+
 def test_a_batch_is_answered(start: StartWorker) -> None:
     worker = start(ADD_SUB)
     status, responses, flags = worker.execute(

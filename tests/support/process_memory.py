@@ -23,3 +23,8 @@ def resident(server: ServerProcess) -> int:
 def peak_resident(server: ServerProcess) -> int:
     """The most bytes of resident memory so far."""
     return _field(server, "VmHWM")
+
+
+def shared(server: ServerProcess) -> int:
+    """Bytes of resident memory that belong to memory files and shared memory now."""
+    return _field(server, "RssShmem")

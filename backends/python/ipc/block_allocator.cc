@@ -88,7 +88,6 @@ uint64_t BlockAllocator::SizeOf(uint64_t offset) const {
   return used == used_.end() ? 0 : used->second;
 }
 
-// Frees the part that a whole window of allocations has not reached, if that part is large.
 void BlockAllocator::Trim() {
   allocations_ = 0;
   uint64_t needed = std::max(highest_, kKept);

@@ -24,6 +24,10 @@ class BlockAllocator {
   bool Free(uint64_t offset);
   // The size of the block at `offset`, or 0.
   uint64_t SizeOf(uint64_t offset) const;
+  // Gives back the pages that no block has used since the last call, if those are many. The
+  // allocator does so itself after a number of allocations; the owner's clock does where they are
+  // rare.
+  void Trim();
 
   uint64_t used() const { return used_bytes_; }
   // The file has pages up to here.
@@ -32,7 +36,6 @@ class BlockAllocator {
  private:
   std::optional<uint64_t> TakeFree(uint64_t size);
   std::optional<uint64_t> Grow(uint64_t size);
-  void Trim();
 
   const int fd_;
   const uint64_t limit_;
@@ -41,7 +44,7 @@ class BlockAllocator {
   uint64_t end_ = 0;                             // end of the area covered by free_ and used_
   uint64_t paged_ = 0;
   uint64_t used_bytes_ = 0;
-  // Since the last check of how much is needed.
+  // Since the last Trim.
   uint64_t highest_ = 0;
   uint32_t allocations_ = 0;
 };

@@ -39,6 +39,7 @@ enum class Command : uint32_t {
   kFinalize = 4,
   kReady = 5,
   kExecuteEach = 6,  // several batches, one after the other, each with a reply of its own: see Part
+  kTrim = 7,  // give memory back that was not needed for a while; the model sees nothing of it
 };
 
 // What the process reports to the server without waiting (posts), and what it asks (calls).

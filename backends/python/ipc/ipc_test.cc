@@ -165,6 +165,17 @@ TEST_F(BlockAllocatorTest, PagesThatAreNoLongerNeededGoBack) {
   EXPECT_GE(PagesInBytes(), uint64_t{32} << 20);
 }
 
+TEST_F(BlockAllocatorTest, TrimGivesBackWhatWasNotNeededSinceTheLastOne) {
+  BlockAllocator blocks(fd_.get(), kLimit);
+  EXPECT_TRUE(blocks.Free(*blocks.Allocate(32 << 20)));
+  blocks.Trim();
+  EXPECT_GE(PagesInBytes(), uint64_t{32} << 20) << "needed until now";
+  const uint64_t small = *blocks.Allocate(100);
+  blocks.Trim();
+  EXPECT_LE(PagesInBytes(), uint64_t{1} << 20);
+  EXPECT_TRUE(blocks.Free(small));
+}
+
 // No two blocks overlap, in whatever order they are allocated and freed.
 TEST_F(BlockAllocatorTest, ManyAtRandom) {
   BlockAllocator blocks(fd_.get(), kLimit);

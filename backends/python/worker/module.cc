@@ -93,17 +93,26 @@ void AwaitCommand(Transport* server) {
   }
 }
 
+// Taking the command has freed the last reply. True.
+bool Trimmed(Transport* server) {
+  server->out_blocks()->Trim();
+  server->Reply(OutMessage());
+  return true;
+}
+
 PyObject* NextCommand(PyObject*, PyObject*) {
   Transport* const server = Usable();
   if (server == nullptr) return nullptr;
-  server->Reclaim();
-  AwaitCommand(server);
   Command command{};
   std::string_view message;
-  if (!server->TakeCommand(&command, &message)) {
-    PyErr_SetString(PyExc_ValueError, "a command of the server lies outside of its memory");
-    return nullptr;
-  }
+  do {
+    server->Reclaim();
+    AwaitCommand(server);
+    if (!server->TakeCommand(&command, &message)) {
+      PyErr_SetString(PyExc_ValueError, "a command of the server lies outside of its memory");
+      return nullptr;
+    }
+  } while (command == Command::kTrim && Trimmed(server));
   Ref value(Unpack(server, message));
   if (!value) return nullptr;
   Ref number(PyLong_FromLong(static_cast<long>(command)));
