@@ -34,7 +34,9 @@ MARKS = Path(__file__).parents[1] / "marks"
 
 class TritonPythonModel:
     def initialize(self, args):
-        (MARKS / args["model_instance_name"]).write_text(str(os.getpid()))
+        mark = MARKS / args["model_instance_name"]
+        mark.with_suffix(".new").write_text(str(os.getpid()))
+        mark.with_suffix(".new").rename(mark)
 
     def execute(self, requests):
         responses = []
