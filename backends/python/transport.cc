@@ -116,10 +116,12 @@ Result<Transport::Block> Transport::Allocate(uint64_t size) {
     offset = blocks_->Allocate(size);
     paged = blocks_->paged();
   }
+  if (!offset.has_value()) {
+    if (size > nereid_python::kMaxData) errno = ENOMEM;
+    return NoMemory("enlarge");
+  }
   if (paged > kLarge) BecomeLarge();
-  if (offset.has_value()) return Block{*offset, in_->data() + *offset};
-  if (size > nereid_python::kMaxData) errno = ENOMEM;
-  return NoMemory("enlarge");
+  return Block{*offset, in_->data() + *offset};
 }
 
 void Transport::Free(uint64_t offset) {
@@ -145,7 +147,8 @@ void Transport::Trim() {
     if (!command.held() || control()->turn.now() != Turn::kServer) return;
     ValueWriter none;
     none.None();
-    if (!Put(Command::kTrim, none, false).ok() || !PassTurn().ok()) return;
+    // If the process cannot be told now, it is next time.
+    if (Put(Command::kTrim, none, false).ok()) static_cast<void>(PassTurn().ok());
   }
   uint64_t in = 0;
   {

@@ -491,7 +491,9 @@ TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* TRITONSERVER_InferenceTraceCont
 // and until the release callback returns it, only these may be used on it:
 // TRITONSERVER_InferenceRequestCancel, TRITONSERVER_InferenceRequestIsCancelled; functions that
 // change or delete a request return INVALID_ARG. A returned request can be issued again, changed
-// or not. A request keeps its model object alive.
+// or not. A decoupled model may release a request long before its last response: until that has
+// come, the request can be cancelled, by a program that has kept it. A request keeps its model
+// object alive.
 
 /// Flags of a request; a set of bits.
 typedef enum tritonserver_requestflag_enum {
