@@ -115,8 +115,7 @@ class Victims:
     # -- requests ------------------------------------------------------------------------------------
 
     def fresh(self) -> list[int]:
-        """Inputs that were not sent before: those of a request that was in execution twice when the
-        process ended are refused."""
+        """Inputs that were not sent before, so that every answer can be told apart."""
         first = next(self._fresh)
         return list(range(first, first + STREAM_LENGTH))
 
