@@ -85,6 +85,25 @@ void AppendSmallFloats(DataType type, absl::string_view bytes, std::string* out)
   *out += ']';
 }
 
+// Strings, which need not be UTF-8 to be looked at.
+bool AppendTexts(absl::string_view bytes, int64_t count, std::string* out) {
+  BytesElements elements(bytes);
+  absl::string_view element;
+  *out += '[';
+  int64_t read = 0;
+  for (; elements.Next(&element); ++read) {
+    if (read > 0) *out += ',';
+    AppendJsonString(element, out);
+  }
+  *out += ']';
+  return elements.complete() && read == count;
+}
+
+bool AppendValues(DataType type, absl::string_view bytes, int64_t count, std::string* out) {
+  if (type == DataType::kBytes) return AppendTexts(bytes, count, out);
+  return AppendJsonTensor(type, bytes, count, NonFinite::kLiteral, out).ok();
+}
+
 // Bytes of the first `count` elements.
 absl::string_view First(DataType type, absl::string_view bytes, int64_t count) {
   if (type != DataType::kBytes) {
@@ -118,7 +137,7 @@ std::string PrintTensor(absl::string_view name, DataType type, const Shape& shap
   std::string values;
   if (type == DataType::kFp16 || type == DataType::kBf16) {
     AppendSmallFloats(type, first, &values);
-  } else if (!AppendJsonTensor(type, first, printed, &values)) {
+  } else if (!AppendValues(type, first, printed, &values)) {
     return absl::StrCat(text, bytes.size(), " bytes, which is not as many as its shape says");
   }
   text += values;

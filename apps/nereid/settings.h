@@ -57,6 +57,7 @@ struct Settings {
   bool allow_http = true;
   HttpServerOptions http;
   RequestLimits http_limits;
+  NonFinite http_non_finite = NonFinite::kLiteral;
   bool allow_grpc = true;
   GrpcServerOptions grpc;
   HttpServerOptions metrics;

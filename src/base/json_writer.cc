@@ -67,7 +67,8 @@ void AppendInteger(T value, std::string* out) {
 
 }  // namespace
 
-void AppendJsonString(absl::string_view text, std::string* out) {
+bool AppendJsonString(absl::string_view text, std::string* out) {
+  bool whole = true;
   *out += '"';
   size_t plain = 0;  // start of the run of bytes not yet copied
   size_t i = 0;
@@ -92,9 +93,11 @@ void AppendJsonString(absl::string_view text, std::string* out) {
     flush();
     out->append(kReplacement.data(), kReplacement.size());
     plain = ++i;
+    whole = false;
   }
   flush();
   *out += '"';
+  return whole;
 }
 
 void AppendJsonFloat(float value, std::string* out) { AppendFloating(value, out); }
@@ -123,9 +126,9 @@ void JsonWriter::Key(absl::string_view key) {
   need_comma_ = false;
 }
 
-void JsonWriter::String(absl::string_view value) {
+bool JsonWriter::String(absl::string_view value) {
   Separate();
-  AppendJsonString(value, out_);
+  return AppendJsonString(value, out_);
 }
 
 void JsonWriter::Int(int64_t value) {

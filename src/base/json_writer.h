@@ -21,8 +21,9 @@
 namespace nereid {
 
 // Appends `text` as a JSON string with quotes. Control characters are escaped; bytes that are
-// not valid UTF-8 are replaced by U+FFFD, so that the output is always valid JSON.
-NEREID_API void AppendJsonString(absl::string_view text, std::string* out);
+// not valid UTF-8 are replaced by U+FFFD, so that the output is always valid JSON. False if there
+// were any.
+NEREID_API bool AppendJsonString(absl::string_view text, std::string* out);
 NEREID_API void AppendJsonFloat(float value, std::string* out);
 NEREID_API void AppendJsonDouble(double value, std::string* out);
 
@@ -35,7 +36,8 @@ class NEREID_API JsonWriter {
   void BeginArray() { Open('['); }
   void EndArray() { Close(']'); }
   void Key(absl::string_view key);
-  void String(absl::string_view value);
+  // False if bytes had to be replaced.
+  bool String(absl::string_view value);
   void Int(int64_t value);
   void Uint(uint64_t value);
   void Bool(bool value);

@@ -265,6 +265,9 @@ def bad_infer() -> list[GrpcCase]:
         infer(
             "grpc-bad-contents-type", "identity_fp32", [tensor("FP32", [3], int_contents=[1, 2, 3])]
         ),
+        infer(
+            "grpc-bad-contents-range", "identity_int8", [tensor("INT8", [2], int_contents=[1, 128])]
+        ),
         infer("grpc-bad-contents-fp16", "identity_fp16", [tensor("FP16", [1], fp32_contents=[1])]),
         infer("grpc-bad-string-cut", "identity_string", [tensor("BYTES", [1])], [b"\x09\0\0\0a"]),
         infer("grpc-bad-batch-too-large", "batched", [tensor("FP32", [5, 2])], [bytes(40)]),

@@ -159,11 +159,22 @@ def bad_json() -> list[HttpCase]:
         infer("http-bad-data-fraction-int", "identity_int32", [tensor("INT32", [1], [1.5])]),
         infer("http-bad-data-range-int8", "identity_int8", [tensor("INT8", [1], [128])]),
         infer("http-bad-data-range-int32", "identity_int32", [tensor("INT32", [1], [2**31])]),
+        infer_text(
+            "http-bad-data-range-fp32",
+            "identity_fp32",
+            '{"inputs":[{"name":"INPUT0","shape":[1],"datatype":"FP32","data":[1e39]}]}',
+        ),
         infer("http-bad-data-negative-uint", "identity_uint8", [tensor("UINT8", [1], [-1])]),
         infer("http-bad-data-number-bool", "identity_bool", [tensor("BOOL", [1], [1])]),
         infer("http-bad-data-number-string", "identity_string", [tensor("BYTES", [1], [1])]),
         infer("http-bad-data-fp16", "identity_fp16", [tensor("FP16", [1], [1.0])]),
         infer("http-bad-data-bf16", "identity_bf16", [tensor("BF16", [1], [1.0])]),
+        infer_binary(
+            "http-bad-output-not-utf8",
+            "identity_string",
+            [binary_tensor("BYTES", [1], 8)],
+            strings(b"\xff\xfeA\0"),
+        ),
         infer("http-bad-output-fp16-json", "identity_fp16", [tensor("FP16", [0], [])]),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +36,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     models.add_identity("echo")
     models.add_identity("text", "STRING")
     models.add_identity("matrix", "INT32", (2, -1))
+    models.add_identity("bytes", "UINT8")
     add_testing(models, "fails_some", "fails_some")
     server = start_nereid(models.root, folder / "log", ["--http-max-input-size=1000000"])
     try:
@@ -304,3 +306,68 @@ def test_answers_tell_how_full_the_cache_is(
         assert json.loads(document) == {"named_metrics": numbers}
         assert load(route) is None
         assert load(route, "xml") is None
+
+
+NOT_FINITE = [
+    ("literal", "[NaN,-Infinity,1.5]"),
+    ("null", "[null,null,1.5]"),
+    ("string", '["NaN","-Infinity",1.5]'),
+]
+
+
+def infer_floats(url: str, values: str, parameters: str) -> raw_http.HttpAnswer:
+    body = (
+        f'{{"parameters":{{{parameters}}},"inputs":[{{"name":"INPUT0","shape":[3],'
+        f'"datatype":"FP32","data":{values}}}]}}'
+    )
+    return raw_http.post(url, "/v2/models/echo/infer", body.encode())
+
+
+@pytest.mark.parametrize(("how", "written"), NOT_FINITE)
+def test_numbers_that_are_not_finite(url: str, how: str, written: str) -> None:
+    choice = f'"json_non_finite":"{how}"'
+    for parameters in [choice, ""] if how == "literal" else [choice]:
+        answer = infer_floats(url, "[NaN,-Infinity,1.5]", parameters)
+        assert f'"data":{written}'.encode() in answer.body
+        body = ",".join(filter(None, [parameters, '"INPUT0":[NaN,-Infinity,1.5]'])).join("{}")
+        for endpoint in ["generate", "generate_stream"]:
+            answer = raw_http.post(url, f"/v2/models/echo/{endpoint}", body.encode())
+            assert f'"OUTPUT0":{written}'.encode() in answer.body
+
+
+def test_numbers_that_are_not_finite_can_be_refused(tmp_path: Path) -> None:
+    models = ModelRepository(tmp_path / "models")
+    models.add_identity("echo")
+    server = start_nereid(models.root, tmp_path / "log", ["--http-json-non-finite=error"])
+    try:
+        server.wait_for()
+        text = "output 'OUTPUT0' cannot be sent as JSON: element 1 is NaN or infinite."
+        answer = infer_floats(server.http_url, "[1,Infinity,1.5]", "")
+        assert answer.status == 400
+        assert answer.error().startswith(text)
+        for endpoint in ["generate", "generate_stream"]:
+            body = b'{"INPUT0":[1,Infinity,1.5]}'
+            answer = raw_http.post(server.http_url, f"/v2/models/echo/{endpoint}", body)
+            assert answer.status == 400
+            assert text in answer.body.decode()
+        answer = infer_floats(server.http_url, "[1,Infinity,1.5]", '"json_non_finite":"null"')
+        assert b'"data":[1.0,null,1.5]' in answer.body
+        # A binary output has no words.
+        answer = infer_floats(server.http_url, "[1,Infinity,1.5]", '"binary_data_output":true')
+        assert answer.status == 200
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_values_that_have_no_json_or_no_type(url: str, stream: bool) -> None:
+    answer = generate(url, "bytes", {"INPUT0": [255, 256]}, stream)
+    assert answer.status == 400
+    assert (
+        "Unable to parse 'data': 256 is out of range, 0 to 255: element 1 of input 'INPUT0', "
+        "whose datatype is UINT8" in answer.body.decode()
+    )
+    endpoint = "generate_stream" if stream else "generate"
+    answer = raw_http.post(url, f"/v2/models/text/{endpoint}", b'{"INPUT0":["a","\xff"]}')
+    assert answer.status == 400
+    assert "output 'OUTPUT0' cannot be sent as JSON: element 1 is not UTF-8" in answer.body.decode()

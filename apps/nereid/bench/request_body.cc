@@ -29,7 +29,8 @@ absl::StatusOr<std::string> JsonValues(const RequestInput& input, absl::string_v
   int64_t elements = 1;
   for (const int64_t dim : input.shape) elements *= dim;
   std::string values;
-  if (AppendJsonTensor(input.type, input.bytes, elements, &values)) return values;
+  if (AppendJsonTensor(input.type, input.bytes, elements, NonFinite::kLiteral, &values).ok())
+    return values;
   return absl::InvalidArgumentError(absl::StrCat("the input ", input.name, " of data type ",
                                                  DataTypeName(input.type), " has no form in JSON; ",
                                                  advice));

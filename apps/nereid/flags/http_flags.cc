@@ -1,5 +1,7 @@
 #include <absl/strings/str_cat.h>
 
+#include <iterator>
+
 #include "flags/access_flags.h"
 #include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
@@ -32,6 +34,12 @@ FlagGroup HttpFlags(Settings* s) {
                    "Connections at a time; more are refused (503). 0: no limit."),
        IntegerFlag("http-max-json-depth", &s->http_limits.max_json_depth, {1, 1000},
                    "Nesting of arrays and objects in a request's JSON."),
+       ChoiceFlag("http-json-non-finite", &s->http_non_finite,
+                  {std::begin(kNonFiniteNames), std::end(kNonFiniteNames)},
+                  LetterCase::kDoesNotMatter,
+                  "How NaN and infinities stand in JSON answers unless a request says so "
+                  "(json_non_finite): as literals, which only some clients read, as null, as "
+                  "strings, or not at all: the request fails."),
        StringSetFlag("http-allow-origin", &s->http_origins,
                      "Origin of pages that may use the API from a browser (CORS), for instance "
                      "https://app.example.com, or * for all. Requests of others get 403."),

@@ -20,7 +20,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (elements.complete() != (again.size() == size)) std::abort();
   if (nereid::CountBytesElements(tensor).has_value() != elements.complete()) std::abort();
   std::string json;
-  const bool written = nereid::AppendJsonTensor(nereid::DataType::kBytes, tensor, count, &json);
-  if (written != elements.complete()) std::abort();
+  using Fault = nereid::JsonTensorFault;
+  const Fault fault = nereid::AppendJsonTensor(nereid::DataType::kBytes, tensor, count,
+                                               nereid::NonFinite::kLiteral, &json);
+  if (fault.ok() && !elements.complete()) std::abort();
+  if (fault.kind == Fault::kNotElements && elements.complete()) std::abort();
+  if (fault.kind == Fault::kNotUtf8 && fault.element >= count) std::abort();
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "frontends/codec/json_access.h"
 #include "frontends/codec/json_parameter.h"
 #include "frontends/codec/json_parse.h"
+#include "frontends/codec/known_names.h"
 #include "frontends/codec/request_limits.h"
 
 namespace nereid {
@@ -94,6 +96,10 @@ absl::Status CarefulReader::ReadReserved(ReservedParameter which, const JsonValu
       return Store("timeout", AsUint(value), &d.timeout_us);
     case ReservedParameter::kBinaryDataOutput:
       return Store("binary_data_output", AsBool(value), &d.outputs.fallback.binary);
+    case ReservedParameter::kNonFinite: {
+      ASSIGN_OR_RETURN(d.outputs.non_finite, ReadNonFinite(value));
+      return absl::OkStatus();
+    }
     case ReservedParameter::kNone:
       break;
   }
@@ -145,6 +151,15 @@ absl::Status CheckTensorParameters(const JsonValue* parameters, absl::string_vie
   return CheckParameterCount(owner, parameters->MemberCount());
 }
 
+constexpr uint64_t kMaxDim = std::numeric_limits<int64_t>::max();
+
+absl::Status DimTooLarge(const V2Input& input, uint64_t dim) {
+  return absl::InvalidArgumentError(absl::StrCat("Unable to parse 'shape': ", dim,
+                                                 " is out of range, 0 to ", kMaxDim, ": dimension ",
+                                                 input.shape.size(), " of input ",
+                                                 QuotedName(input.name)));
+}
+
 absl::Status CarefulReader::ReadInputs(const JsonValue& inputs) {
   V2Document& d = *document_;
   for (const JsonValue& input : inputs.GetArray()) {
@@ -184,6 +199,7 @@ absl::Status CarefulReader::ReadInput(const JsonValue& json, RequestBuffers* buf
   for (const JsonValue& item : shape->GetArray()) {
     uint64_t dim = 0;
     RETURN_IF_ERROR(Store("shape", AsUint(item), &dim));
+    if (dim > kMaxDim) return DimTooLarge(input, dim);
     input.shape.push_back(static_cast<int64_t>(dim));
   }
   if (data != nullptr) return ReadTensorCarefully(*data, type, max_tensor_bytes_, buffers, &input);

@@ -3,14 +3,17 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "base/json_writer.h"
 #include "base/status_macros.h"
 #include "frontends/codec/binary_tensor.h"
+#include "frontends/codec/json_parse.h"
 #include "frontends/codec/known_names.h"
 
 namespace nereid {
@@ -27,6 +30,44 @@ struct Place {
   Element* end;
 };
 
+// For a number that is no value of the type `Json`.
+template <typename Json>
+std::string NotInRange(const JsonValue& value) {
+  constexpr bool kIntegers = std::is_integral_v<Json>;
+  constexpr auto kLowest = std::numeric_limits<Json>::lowest();
+  constexpr auto kHighest = std::numeric_limits<Json>::max();
+  std::string text;
+  bool whole = true;
+  if (value.IsDouble()) {
+    const double number = value.GetDouble();
+    AppendJsonDouble(number, &text);
+    whole = number < static_cast<double>(kLowest) || number > static_cast<double>(kHighest);
+  } else {
+    text = JsonText(value);
+  }
+  absl::StrAppend(&text, whole ? " is out of range, " : " is no whole number, ");
+  if constexpr (kIntegers) {
+    absl::StrAppend(&text, kLowest, " to ", kHighest);
+  } else {
+    AppendJsonDouble(kLowest, &text);
+    text += " to ";
+    AppendJsonDouble(kHighest, &text);
+  }
+  return text;
+}
+
+template <typename Json, typename T, typename Element>
+absl::Status ReadInteger(const JsonValue& value, const absl::StatusOr<T>& read, Element* out) {
+  if (!read.ok()) {
+    // The text that clients know comes first.
+    return value.IsNumber() ? absl::InvalidArgumentError(absl::StrCat(read.status().message(), ": ",
+                                                                      NotInRange<Json>(value)))
+                            : read.status();
+  }
+  *out = static_cast<Json>(*read);
+  return *out == *read ? absl::OkStatus() : absl::InvalidArgumentError(NotInRange<Json>(value));
+}
+
 template <typename Json, typename Element>
 absl::Status ReadScalar(const JsonValue& value, Element* out) {
   if constexpr (std::is_same_v<Json, JsonBool>) {
@@ -35,12 +76,13 @@ absl::Status ReadScalar(const JsonValue& value, Element* out) {
   } else if constexpr (std::is_floating_point_v<Json>) {
     ASSIGN_OR_RETURN(const double read, AsDouble(value));
     *out = static_cast<Json>(read);
+    if (std::isinf(*out) && !std::isinf(read)) {
+      return absl::InvalidArgumentError(NotInRange<Json>(value));
+    }
   } else if constexpr (std::is_unsigned_v<Json>) {
-    ASSIGN_OR_RETURN(const uint64_t read, AsUint(value));
-    *out = static_cast<Json>(read);
+    return ReadInteger<Json>(value, AsUint(value), out);
   } else {
-    ASSIGN_OR_RETURN(const int64_t read, AsInt(value));
-    *out = static_cast<Json>(read);
+    return ReadInteger<Json>(value, AsInt(value), out);
   }
   return absl::OkStatus();
 }

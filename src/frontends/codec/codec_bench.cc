@@ -69,7 +69,7 @@ BENCHMARK(BM_ReadJson)->Arg(16)->Arg(1000)->Arg(100'000);
 // A generate body of `count` values: by the reader of ReadGenerateRequest's choice (the fast one),
 // and by the careful one, which reads what the fast one does not.
 template <absl::Status (*read)(absl::string_view, const RequestLimits&, InferRequest*,
-                               RequestBuffers*)>
+                               RequestBuffers*, NonFinite*)>
 void BM_ReadGenerate(benchmark::State& state) {
   std::string json = R"({"id":"1","INPUT0":[0.37)";
   for (int64_t i = 1; i < state.range(0); ++i) {
@@ -78,10 +78,11 @@ void BM_ReadGenerate(benchmark::State& state) {
   const PaddedBytes body(json + "]}");
   const auto model = MakeModelWithInputs({{"INPUT0", DataType::kFp32, {kVariableDim}}});
   RequestBuffers buffers;
+  NonFinite non_finite = NonFinite::kLiteral;
   for (auto _ : state) {
     InferRequest request(model, -1);
     buffers.Clear();
-    const absl::Status status = read(body.view(), RequestLimits(), &request, &buffers);
+    const absl::Status status = read(body.view(), RequestLimits(), &request, &buffers, &non_finite);
     if (!status.ok()) {
       state.SkipWithError(status.ToString().c_str());
       return;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -130,6 +131,8 @@ bool FastReader::ReadParameter(ondemand::field field) {
       return value.get_uint64().get(d.timeout_us) == simdjson::SUCCESS;
     case ReservedParameter::kBinaryDataOutput:
       return value.get_bool().get(d.outputs.fallback.binary) == simdjson::SUCCESS;
+    case ReservedParameter::kNonFinite:
+      return ReadNonFiniteFast(value, &d.outputs.non_finite);
     case ReservedParameter::kNone:
       break;
   }
@@ -339,6 +342,14 @@ bool ReadStringFast(ondemand::value value, std::string* out, size_t limit) {
   if (value.get_string().get(text) || text.size() > limit) return false;
   out->assign(text.data(), text.size());
   return true;
+}
+
+bool ReadNonFiniteFast(ondemand::value value, NonFinite* out) {
+  std::string_view text;
+  if (value.get_string().get(text)) return false;
+  const std::optional<NonFinite> read = ParseNonFinite(View(text));
+  if (read.has_value()) *out = *read;
+  return read.has_value();
 }
 
 bool ReadParameterFast(ondemand::value value, ParameterValue* out) {

@@ -40,6 +40,8 @@ bool ReadStringFast(simdjson::ondemand::value value, std::string* out,
                     size_t limit = kMaxNameBytes);
 // The value of a request parameter: a string, a boolean or a number.
 bool ReadParameterFast(simdjson::ondemand::value value, ParameterValue* out);
+// The value of kNonFiniteParameter.
+bool ReadNonFiniteFast(simdjson::ondemand::value value, NonFinite* out);
 // The bounds of a tensor in `json`.
 inline TensorBounds BoundsFor(absl::string_view json, const RequestLimits& limits) {
   // The last one: each element takes at least a digit and a separator.

@@ -1,6 +1,7 @@
 #include "frontends/codec/fast_tensor.h"
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,14 +46,12 @@ bool ReadScalar(ondemand::value& value, Element* out) {
     double read;
     if (!ReadDoubleFast(value, &read)) return false;
     *out = static_cast<Json>(read);
-  } else if constexpr (std::is_unsigned_v<Json>) {
-    uint64_t read;
-    if (value.get_uint64().get(read)) return false;
-    *out = static_cast<Json>(read);
+    return std::isfinite(*out);
   } else {
-    int64_t read;
-    if (value.get_int64().get(read)) return false;
+    std::conditional_t<std::is_unsigned_v<Json>, uint64_t, int64_t> read;
+    if (value.get(read)) return false;
     *out = static_cast<Json>(read);
+    return *out == read;
   }
   return true;
 }

@@ -23,8 +23,8 @@ struct TensorBounds {
 bool ReadDoubleFast(simdjson::ondemand::value& value, double* out);
 
 // Reads `data` (nested or flat, row-major) as a tensor of input->data_type and input->shape into
-// `buffers`, and sets input->bytes and byte_size. Integers wrap to the width of their type and
-// floats overflow to infinity, as in the original. False means that the careful reader must decide.
+// `buffers`, and sets input->bytes and byte_size. False means that the careful reader must decide:
+// it has the words for a number that does not fit the type.
 bool ReadTensorFast(simdjson::ondemand::value data, const TensorBounds& bounds,
                     RequestBuffers* buffers, V2Input* input);
 // The same for a tensor of one element that is not in an array.

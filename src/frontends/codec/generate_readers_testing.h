@@ -22,7 +22,8 @@ class BothGenerateReaders {
       : request_(model, -1),
         fast_read_(
             ReadGenerateFast(json, limits, request_.model()->config(), &fast_buffers_, &fast_)),
-        careful_status_(ReadGenerateCarefully(json, limits, &request_, &careful_buffers_)) {}
+        careful_status_(ReadGenerateCarefully(json, limits, &request_, &careful_buffers_,
+                                              &careful_non_finite_)) {}
 
   bool fast_read() const { return fast_read_; }
   const absl::Status& careful_status() const { return careful_status_; }
@@ -38,6 +39,7 @@ class BothGenerateReaders {
       return exponent ? "" : std::string(careful_status_.message());
     }
     if (fast_.id != request_.id()) return "id";
+    if (fast_.outputs.non_finite != careful_non_finite_) return "numbers that are not finite";
     if (fast_.parameters.size() != request_.parameters().size()) return "number of parameters";
     for (size_t i = 0; i < fast_.parameters.size(); ++i) {
       const Parameter &a = fast_.parameters[i], &b = request_.parameters()[i];
@@ -78,6 +80,7 @@ class BothGenerateReaders {
 
   RequestBuffers fast_buffers_, careful_buffers_;
   V2Document fast_;
+  NonFinite careful_non_finite_ = NonFinite::kLiteral;
   InferRequest request_;
   const bool fast_read_;
   const absl::Status careful_status_;

@@ -88,6 +88,7 @@ class FastGenerateReader {
       return index < 0 && !value.get_object().get(object) && ReadMembers(object, /*nested=*/true);
     }
     if (index >= 0) return !is_id && ReadInput(static_cast<size_t>(index), value);
+    if (key == kNonFiniteParameter) return ReadNonFiniteFast(value, &document_->outputs.non_finite);
     if (key.size() > kMaxNameBytes || document_->parameters.size() >= kMaxParameters) return false;
     Parameter parameter{std::string(key), {}};
     if (!ReadParameterFast(value, &parameter.value)) return false;
@@ -148,12 +149,13 @@ absl::Status FillRequest(V2Document document, InferRequest* request) {
 class CarefulGenerateReader {
  public:
   CarefulGenerateReader(const RequestLimits& limits, JsonTree* tree, InferRequest* request,
-                        RequestBuffers* buffers)
+                        RequestBuffers* buffers, NonFinite* non_finite)
       : max_input_size_(limits.max_input_size),
         tree_(*tree),
         model_(request->model()->config()),
         request_(request),
-        buffers_(buffers) {}
+        buffers_(buffers),
+        non_finite_(non_finite) {}
 
   absl::Status Read() {
     if (!tree_.IsObject()) {
@@ -192,6 +194,10 @@ class CarefulGenerateReader {
     const absl::string_view name = NameOf(*member);
     const int index = model_.FindInput(name);
     if (index >= 0) return ReadInput(model_.inputs[static_cast<size_t>(index)], &member->value);
+    if (name == kNonFiniteParameter) {
+      ASSIGN_OR_RETURN(*non_finite_, ReadNonFinite(member->value));
+      return absl::OkStatus();
+    }
     RETURN_IF_ERROR(CheckParameterCount("the request", request_->parameters().size() + 1));
     ASSIGN_OR_RETURN(Parameter parameter, ReadJsonParameter(name, member->value));
     request_->AddParameter(std::move(parameter));
@@ -233,6 +239,7 @@ class CarefulGenerateReader {
   const CompiledModel& model_;
   InferRequest* const request_;
   RequestBuffers* const buffers_;
+  NonFinite* const non_finite_;
   uint64_t tensor_bytes_ = 0;  // of all inputs so far
 };
 
@@ -247,14 +254,16 @@ bool ReadGenerateFast(absl::string_view json, const RequestLimits& limits,
 }
 
 absl::Status ReadGenerateCarefully(absl::string_view json, const RequestLimits& limits,
-                                   InferRequest* request, RequestBuffers* buffers) {
+                                   InferRequest* request, RequestBuffers* buffers,
+                                   NonFinite* non_finite) {
   JsonTree tree;
   RETURN_IF_ERROR(ParseJson(json, limits.max_json_depth, buffers->parse_budget(), &tree));
-  return CarefulGenerateReader(limits, &tree, request, buffers).Read();
+  return CarefulGenerateReader(limits, &tree, request, buffers, non_finite).Read();
 }
 
 absl::Status ReadGenerateRequest(absl::string_view json, const RequestLimits& limits,
-                                 InferRequest* request, RequestBuffers* buffers) {
+                                 InferRequest* request, RequestBuffers* buffers,
+                                 NonFinite* non_finite) {
   if (json.size() > limits.max_input_size) {
     return absl::InvalidArgumentError(absl::StrCat(
         "request JSON size of ", json.size(), " bytes exceeds the maximum allowed input size of ",
@@ -264,13 +273,15 @@ absl::Status ReadGenerateRequest(absl::string_view json, const RequestLimits& li
     ASSIGN_OR_RETURN(const BudgetUnits indexes,
                      buffers->parse_budget().Take(json.size(), json.size() * kIndexCostPerByte));
     V2Document document;
+    document.outputs.non_finite = *non_finite;
     if (ReadGenerateFast(json, limits, request->model()->config(), buffers, &document)) {
+      *non_finite = document.outputs.non_finite;
       return FillRequest(std::move(document), request);
     }
     RETURN_IF_ERROR(buffers->refusal());
   }
   buffers->Clear();
-  return ReadGenerateCarefully(json, limits, request, buffers);
+  return ReadGenerateCarefully(json, limits, request, buffers, non_finite);
 }
 
 }  // namespace nereid

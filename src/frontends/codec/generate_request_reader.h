@@ -15,14 +15,16 @@
 namespace nereid {
 
 // Fills `request` (fresh, for a model), and `buffers` with the memory that must stay alive for it.
-// INVALID_ARGUMENT for a mistake of the client; `request` is then incomplete and must be discarded.
+// Sets `*non_finite` if the body chooses. INVALID_ARGUMENT for a mistake of the client; `request` is
+// then incomplete and must be discarded.
 //
 // The member `parameters` is an object whose members are read like those of the body itself. `id`
 // is the id of the request, and also an input or a parameter.
 //
 // REQUIRES: `json` is followed by kJsonPadding readable bytes, unless it is empty.
 absl::Status ReadGenerateRequest(absl::string_view json, const RequestLimits& limits,
-                                 InferRequest* request, RequestBuffers* buffers);
+                                 InferRequest* request, RequestBuffers* buffers,
+                                 NonFinite* non_finite);
 
 // ---- Its two readers, which have to agree on every body.
 
@@ -33,7 +35,8 @@ bool ReadGenerateFast(absl::string_view json, const RequestLimits& limits,
                       const CompiledModel& model, RequestBuffers* buffers, V2Document* document);
 // Reads any body, and says what is wrong with it.
 absl::Status ReadGenerateCarefully(absl::string_view json, const RequestLimits& limits,
-                                   InferRequest* request, RequestBuffers* buffers);
+                                   InferRequest* request, RequestBuffers* buffers,
+                                   NonFinite* non_finite);
 
 }  // namespace nereid
 

@@ -49,7 +49,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     nereid::InferRequest request(model, -1);
     nereid::RequestBuffers buffers;
     const nereid::RequestLimits limits{/*max_input_size=*/1 << 20};
-    if (nereid::ReadGenerateRequest(json.view(), limits, &request, &buffers).ok()) Check(request);
+    nereid::NonFinite non_finite = nereid::NonFinite::kLiteral;
+    if (nereid::ReadGenerateRequest(json.view(), limits, &request, &buffers, &non_finite).ok()) {
+      Check(request);
+    }
     const nereid::codec_testing::BothGenerateReaders both(json.view(), limits, model);
     if (!both.Difference().empty()) std::abort();
   }

@@ -10,6 +10,7 @@
 
 #include "base/json_writer.h"
 #include "base/status_macros.h"
+#include "frontends/codec/json_parameter.h"
 #include "frontends/codec/json_tensor_writer.h"
 
 namespace nereid {
@@ -22,25 +23,15 @@ struct Member {
 };
 using Members = absl::InlinedVector<Member, 8>;
 
-void WriteParameter(const ParameterValue& value, JsonWriter* json) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    json->String(*text);
-  } else if (const auto* number = std::get_if<int64_t>(&value)) {
-    json->Int(*number);
-  } else if (const auto* truth = std::get_if<bool>(&value)) {
-    json->Bool(*truth);
-  } else {
-    json->Double(std::get<double>(value));
-  }
-}
-
-absl::Status WriteOutput(const ResponseOutput& output, JsonWriter* json, std::string* out) {
+absl::Status WriteOutput(const ResponseOutput& output, NonFinite non_finite, JsonWriter* json,
+                         std::string* out) {
   json->Raw("");  // only the separator: the value is appended to `out` directly
   const size_t start = out->size();
   const OutputBuffer& buffer = output.buffer();
   RETURN_IF_ERROR(AppendJsonOutput(
       output.name(), output.data_type(), output.shape(),
-      absl::string_view(static_cast<const char*>(buffer.base), buffer.byte_size), out));
+      absl::string_view(static_cast<const char*>(buffer.base), buffer.byte_size), non_finite,
+      out));
   if (ElementCount(output.shape()) != 1) return absl::OkStatus();
   out->pop_back();
   out->erase(start, 1);
@@ -67,7 +58,8 @@ size_t EstimateGenerateSize(const InferResponse& response) {
   return size;
 }
 
-absl::Status AppendGenerateResponse(const InferResponse& response, std::string* out) {
+absl::Status AppendGenerateResponse(const InferResponse& response, NonFinite non_finite,
+                                    std::string* out) {
   const std::string version = absl::StrCat(response.model_version());
   Members members;
   if (!response.id().empty()) members.push_back({"id", absl::string_view(response.id())});
@@ -83,13 +75,16 @@ absl::Status AppendGenerateResponse(const InferResponse& response, std::string* 
   JsonWriter json(out);
   json.BeginObject();
   for (const Member& member : members) {
+    if (const auto* parameter = std::get_if<const ParameterValue*>(&member.value)) {
+      RETURN_IF_ERROR(WriteJsonParameter(member.key, **parameter, non_finite, &json));
+      continue;
+    }
     json.Key(member.key);
     if (const auto* text = std::get_if<absl::string_view>(&member.value)) {
       json.String(*text);
-    } else if (const auto* parameter = std::get_if<const ParameterValue*>(&member.value)) {
-      WriteParameter(**parameter, &json);
     } else {
-      RETURN_IF_ERROR(WriteOutput(*std::get<const ResponseOutput*>(member.value), &json, out));
+      RETURN_IF_ERROR(
+          WriteOutput(*std::get<const ResponseOutput*>(member.value), non_finite, &json, out));
     }
   }
   json.EndObject();

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 
+#include "frontends/codec/non_finite.h"
 #include "infer/response.h"
 
 namespace nereid {
@@ -17,9 +18,10 @@ namespace nereid {
 size_t EstimateGenerateSize(const InferResponse& response);
 
 // Appends the object with its keys in alphabetical order. A tensor of one element is written as a
-// scalar, any other as a flat array. Errors of AppendJsonOutput; the appended text is then
-// unspecified. REQUIRES: response.status().ok(); buffers in CPU memory.
-absl::Status AppendGenerateResponse(const InferResponse& response, std::string* out);
+// scalar, any other as a flat array. Errors of AppendJsonOutput and WriteJsonParameter; the
+// appended text is then unspecified. REQUIRES: response.status().ok(); buffers in CPU memory.
+absl::Status AppendGenerateResponse(const InferResponse& response, NonFinite non_finite,
+                                    std::string* out);
 
 }  // namespace nereid
 

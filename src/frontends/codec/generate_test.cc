@@ -1,6 +1,7 @@
 // The generate extension: from a JSON object to a request, and from a response to a JSON object.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -33,7 +34,8 @@ class GenerateReaderTest : public ::testing::Test {
     request_ = std::make_unique<InferRequest>(MakeModelWithInputs(inputs, max_batch_size), -1);
     buffers_.Clear();
     const PaddedBytes padded(json);
-    return ReadGenerateRequest(padded.view(), limits, request_.get(), &buffers_);
+    non_finite_ = NonFinite::kLiteral;
+    return ReadGenerateRequest(padded.view(), limits, request_.get(), &buffers_, &non_finite_);
   }
   absl::Status Read(const std::string& json) {
     return Read({{"X", DataType::kInt32, {kVariableDim}}, {"T", DataType::kBytes, {1}}}, json);
@@ -57,6 +59,7 @@ class GenerateReaderTest : public ::testing::Test {
   }
 
   std::unique_ptr<InferRequest> request_;
+  NonFinite non_finite_ = NonFinite::kLiteral;
   RequestBuffers buffers_;
 };
 
@@ -206,7 +209,7 @@ class BodyMaker {
       case 0:
         return "\"A\":" + List(Below(6), {"0", "-7", "2147483648", "99"});
       case 1:
-        return "\"B\":" + List(2 * Below(4), {"1.5", "-2", "1e39", "0.1000000000000000055511"});
+        return "\"B\":" + List(2 * Below(4), {"1.5", "-2", "3e38", "0.1000000000000000055511"});
       case 2:
         return "\"C\":" + Scalar({"\"x\"", "\"\\u00e9\\n\"", "[\"y\"]"});
       case 3:
@@ -306,6 +309,26 @@ TEST_F(GenerateReadersTest, AgreeOnWhatTheFuzzerFound) {
   EXPECT_GT(fast_, 0);
 }
 
+TEST_F(GenerateReaderTest, TheBodyChoosesHowNumbersThatAreNoneAreWritten) {
+  // Both readers: NaN and what is wrong are for the careful one.
+  ASSERT_TRUE(Read(R"({"T":"a","json_non_finite":"null"})").ok());
+  EXPECT_EQ(non_finite_, NonFinite::kNull);
+  EXPECT_TRUE(request_->parameters().empty());
+  ASSERT_TRUE(Read(R"({"T":"a","p":NaN,"parameters":{"json_non_finite":"error"}})").ok());
+  EXPECT_EQ(non_finite_, NonFinite::kError);
+  EXPECT_EQ(request_->parameters().size(), 1u);
+  ExpectError(R"({"T":"a","json_non_finite":"nil"})",
+              "Unable to parse 'json_non_finite': use literal, null, string or error");
+  ExpectError(R"({"T":"a","json_non_finite":1})",
+              "Unable to parse 'json_non_finite': attempt to access JSON non-string as string");
+}
+
+TEST_F(GenerateReaderTest, NumbersThatDoNotFitAreRefused) {
+  ExpectError(R"({"X":2147483648,"T":"a"})",
+              "Unable to parse 'data': 2147483648 is out of range, -2147483648 to 2147483647: "
+              "element 0 of input 'X', whose datatype is INT32");
+}
+
 class GenerateWriterTest : public ::testing::Test {
  protected:
   InferResponse& Make(const std::vector<DataType>& outputs, const std::string& id = "") {
@@ -318,9 +341,9 @@ class GenerateWriterTest : public ::testing::Test {
     ASSERT_TRUE(output->Allocate(bytes.size(), MemoryPlace{}).ok());
     if (!bytes.empty()) std::memcpy(output->buffer().base, bytes.data(), bytes.size());
   }
-  std::string Write() {
+  std::string Write(NonFinite non_finite = NonFinite::kLiteral) {
     std::string text = "data: ";
-    const absl::Status status = AppendGenerateResponse(*response_, &text);
+    const absl::Status status = AppendGenerateResponse(*response_, non_finite, &text);
     return status.ok() ? text : std::string(status.message());
   }
 
@@ -346,6 +369,39 @@ TEST_F(GenerateWriterTest, NamesDoNotCollide) {
   response_->AddParameter({"p", int64_t{1}});
   response_->AddParameter({"p", true});
   EXPECT_EQ(Write(), R"(data: {"model_name":"m","model_version":"1","p":1})");
+}
+
+TEST_F(GenerateWriterTest, NumbersThatAreNone) {
+  Make({DataType::kFp32});
+  Add("OUTPUT0", DataType::kFp32, {1}, "\0\0\x80\xff"s);
+  response_->AddParameter({"p", std::nan("")});
+  const auto expected = [](const char* output, const char* parameter) {
+    return absl::StrCat(R"(data: {"OUTPUT0":)", output,
+                        R"(,"model_name":"m","model_version":"1","p":)", parameter, "}");
+  };
+  EXPECT_EQ(Write(), expected("-Infinity", "NaN"));
+  EXPECT_EQ(Write(NonFinite::kNull), expected("null", "null"));
+  EXPECT_EQ(Write(NonFinite::kString), expected("\"-Infinity\"", "\"NaN\""));
+  EXPECT_EQ(Write(NonFinite::kError),
+            "output 'OUTPUT0' cannot be sent as JSON: element 0 is NaN or infinite. Ask infer for "
+            "it as a binary output ('binary_data': true), or for another 'json_non_finite' than "
+            "'error'.");
+  Make({});
+  response_->AddParameter({"p", std::nan("")});
+  EXPECT_EQ(Write(NonFinite::kError),
+            "response parameter 'p' cannot be sent as JSON: it is NaN or infinite. Ask for another "
+            "'json_non_finite' than 'error'.");
+}
+
+TEST_F(GenerateWriterTest, TextThatIsNotUtf8) {
+  Make({DataType::kBytes});
+  Add("OUTPUT0", DataType::kBytes, {1}, "\1\0\0\0\xff"s);
+  EXPECT_EQ(Write(),
+            "output 'OUTPUT0' cannot be sent as JSON: element 0 is not UTF-8. Ask infer for it as "
+            "a binary output ('binary_data': true).");
+  Make({});
+  response_->AddParameter({"p", std::string("\xff")});
+  EXPECT_EQ(Write(), "response parameter 'p' cannot be sent as JSON: it is not UTF-8.");
 }
 
 TEST_F(GenerateWriterTest, OutputsThatCannotBeWritten) {

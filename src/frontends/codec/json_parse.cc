@@ -10,6 +10,7 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <new>
@@ -76,8 +77,12 @@ class TreeBuilder {
       if (!negative && absl::SimpleAtoi(number, &positive)) return tree_->Uint64(positive);
     }
     double value;
-    return absl::SimpleAtod(number, &value) && tree_->Double(value);
+    if (!absl::SimpleAtod(number, &value)) return false;
+    too_big_ = std::isinf(value);
+    return !too_big_ && tree_->Double(value);
   }
+  // Whether the text ended at a number beyond the range of a double.
+  bool too_big() const { return too_big_; }
 
   bool Null() { return tree_->Null(); }
   bool Bool(bool value) { return tree_->Bool(value); }
@@ -108,6 +113,7 @@ class TreeBuilder {
   }
 
   JsonDocument* const tree_;
+  bool too_big_ = false;
 };
 
 using Reader = rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, JsonMemory>;
@@ -116,18 +122,22 @@ absl::Status BuildTree(absl::string_view json, JsonDocument* tree) {
   constexpr unsigned kFlags = rapidjson::kParseNanAndInfFlag | rapidjson::kParseIterativeFlag |
                               rapidjson::kParseNumbersAsStringsFlag;
   rapidjson::ParseResult result;
+  bool too_big = false;
   auto parse = [&](JsonDocument& document) {
     rapidjson::MemoryStream bytes(json.data(), json.size());
     rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> text(bytes);
     TreeBuilder builder(&document);
     Reader reader;
     result = reader.Parse<kFlags>(text, builder);
+    too_big = builder.too_big();
     return !result.IsError();
   };
   tree->Populate(parse);
   if (!result.IsError()) return absl::OkStatus();
+  const rapidjson::ParseErrorCode code =
+      too_big ? rapidjson::kParseErrorNumberTooBig : result.Code();
   return absl::InvalidArgumentError(absl::StrCat(
-      "failed to parse the request JSON buffer: ", rapidjson::GetParseError_En(result.Code()),
+      "failed to parse the request JSON buffer: ", rapidjson::GetParseError_En(code),
       " at ", result.Offset()));
 }
 

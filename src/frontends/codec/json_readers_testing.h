@@ -104,6 +104,7 @@ class BothReaders {
 
   std::string OutputDifference() const {
     if (fast_.outputs.fallback.binary != careful_.outputs.fallback.binary) return "output default";
+    if (fast_.outputs.non_finite != careful_.outputs.non_finite) return "non-finite";
     if (fast_.outputs.named.size() != careful_.outputs.named.size()) return "number of outputs";
     for (size_t i = 0; i < fast_.outputs.named.size(); ++i) {
       const OutputFormats::Named &a = fast_.outputs.named[i], &b = careful_.outputs.named[i];

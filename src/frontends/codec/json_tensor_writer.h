@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 
+#include "frontends/codec/non_finite.h"
 #include "model/data_type.h"
 
 namespace nereid {
@@ -17,17 +18,31 @@ namespace nereid {
 // Estimate of the bytes that AppendJsonTensor will append, for reserving memory.
 size_t EstimateJsonTensorSize(DataType type, size_t byte_size);
 
-// Appends "[e,e,...]": floating-point numbers in the form of base/json_writer.h, BOOL as true and
-// false, BYTES elements as strings. Returns false, and leaves the appended text unspecified, if
-// `bytes` is not exactly `element_count` elements or if the type has no JSON form (FP16, BF16).
-bool AppendJsonTensor(DataType type, absl::string_view bytes, int64_t element_count,
-                      std::string* out);
+// Why a tensor has no JSON form, and the first element that has none.
+struct JsonTensorFault {
+  enum Kind : uint8_t {
+    kNone,
+    kNotElements,  // not as many elements as were said, or a type without JSON form (FP16, BF16)
+    kNotUtf8,
+    kNonFinite,
+  };
+  Kind kind = kNone;
+  int64_t element = 0;
 
-// As AppendJsonTensor, for output `name` of a response: INVALID_ARGUMENT for a type without JSON
-// form, INTERNAL if `bytes` does not fit `shape`.
+  bool ok() const { return kind == kNone; }
+};
+
+// Appends "[e,e,...]": floating-point numbers in the form of base/json_writer.h, with NaN and the
+// infinities as `non_finite` says, BOOL as true and false, BYTES elements as strings. After a fault
+// the appended text is unspecified.
+JsonTensorFault AppendJsonTensor(DataType type, absl::string_view bytes, int64_t element_count,
+                                 NonFinite non_finite, std::string* out);
+
+// As AppendJsonTensor, for output `name` of a response: INVALID_ARGUMENT for a type or a value
+// without JSON form, INTERNAL if `bytes` does not fit `shape`.
 absl::Status AppendJsonOutput(absl::string_view name, DataType type,
                               absl::Span<const int64_t> shape, absl::string_view bytes,
-                              std::string* out);
+                              NonFinite non_finite, std::string* out);
 
 }  // namespace nereid
 

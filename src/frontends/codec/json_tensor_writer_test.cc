@@ -15,12 +15,18 @@
 namespace nereid {
 namespace {
 
+JsonTensorFault Append(DataType type, absl::string_view bytes, int64_t count, std::string* out) {
+  return AppendJsonTensor(type, bytes, count, NonFinite::kLiteral, out);
+}
+
 template <typename T>
-std::string Write(DataType type, const std::vector<T>& values) {
+std::string Write(DataType type, const std::vector<T>& values,
+                  NonFinite non_finite = NonFinite::kLiteral) {
   const absl::string_view bytes(reinterpret_cast<const char*>(values.data()),
                                 values.size() * sizeof(T));
   std::string out;
-  EXPECT_TRUE(AppendJsonTensor(type, bytes, static_cast<int64_t>(values.size()), &out));
+  EXPECT_TRUE(
+      AppendJsonTensor(type, bytes, static_cast<int64_t>(values.size()), non_finite, &out).ok());
   return out;
 }
 
@@ -50,7 +56,43 @@ TEST(JsonTensorWriterTest, WritesEveryNumberType) {
 
 TEST(JsonTensorWriterTest, NumbersThatAreNone) {
   const float inf = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(Write<float>(DataType::kFp32, {std::nanf(""), inf, -inf}), "[NaN,Infinity,-Infinity]");
+  const std::vector<float> values = {std::nanf(""), inf, -inf, 1};
+  const auto written = [&](NonFinite how) { return Write(DataType::kFp32, values, how); };
+  EXPECT_EQ(written(NonFinite::kLiteral), "[NaN,Infinity,-Infinity,1.0]");
+  EXPECT_EQ(written(NonFinite::kNull), "[null,null,null,1.0]");
+  EXPECT_EQ(written(NonFinite::kString), R"(["NaN","Infinity","-Infinity",1.0])");
+  EXPECT_EQ(Write<double>(DataType::kFp64, {-std::numeric_limits<double>::infinity()},
+                          NonFinite::kString),
+            R"(["-Infinity"])");
+}
+
+TEST(JsonTensorWriterTest, NumbersThatAreNoneCanBeRefused) {
+  std::vector<float> values(3000, 0.5f);
+  const auto append = [&] {
+    std::string out;
+    return AppendJsonTensor(DataType::kFp32,
+                            absl::string_view(reinterpret_cast<const char*>(values.data()),
+                                              values.size() * sizeof(float)),
+                            3000, NonFinite::kError, &out);
+  };
+  EXPECT_TRUE(append().ok());
+  values[2999] = std::nanf("");
+  EXPECT_EQ(append().kind, JsonTensorFault::kNonFinite);
+  EXPECT_EQ(append().element, 2999);
+}
+
+TEST(JsonTensorWriterTest, RefusesTextThatIsNotUtf8) {
+  std::string tensor;
+  AppendBytesElement("caf\xc3\xa9", &tensor);
+  AppendBytesElement("\xff\xfe", &tensor);
+  std::string out;
+  const JsonTensorFault fault = Append(DataType::kBytes, tensor, 2, &out);
+  EXPECT_EQ(fault.kind, JsonTensorFault::kNotUtf8);
+  EXPECT_EQ(fault.element, 1);
+  EXPECT_EQ(AppendJsonOutput("O", DataType::kBytes, {2}, tensor, NonFinite::kLiteral, &out),
+            absl::InvalidArgumentError("output 'O' cannot be sent as JSON: element 1 is not UTF-8. "
+                                       "Ask infer for it as a binary output ('binary_data': "
+                                       "true)."));
 }
 
 TEST(JsonTensorWriterTest, WritesStrings) {
@@ -58,7 +100,7 @@ TEST(JsonTensorWriterTest, WritesStrings) {
   AppendBytesElement("a\"b\n", &tensor);
   AppendBytesElement("", &tensor);
   std::string out;
-  EXPECT_TRUE(AppendJsonTensor(DataType::kBytes, tensor, 2, &out));
+  EXPECT_TRUE(Append(DataType::kBytes, tensor, 2, &out).ok());
   EXPECT_EQ(out, "[\"a\\\"b\\n\",\"\"]");
 }
 
@@ -89,15 +131,15 @@ TEST(JsonTensorWriterTest, FloatsAsJsonWriterWritesThem) {
 
 TEST(JsonTensorWriterTest, RefusesBytesThatDoNotFit) {
   std::string out;
-  EXPECT_FALSE(AppendJsonTensor(DataType::kInt32, "12345", 1, &out));
-  EXPECT_FALSE(AppendJsonTensor(DataType::kInt32, "1234", 2, &out));
-  EXPECT_FALSE(AppendJsonTensor(DataType::kInt32, "1234", 0, &out));
+  EXPECT_FALSE(Append(DataType::kInt32, "12345", 1, &out).ok());
+  EXPECT_FALSE(Append(DataType::kInt32, "1234", 2, &out).ok());
+  EXPECT_FALSE(Append(DataType::kInt32, "1234", 0, &out).ok());
   std::string strings;
   AppendBytesElement("a", &strings);
-  EXPECT_FALSE(AppendJsonTensor(DataType::kBytes, strings, 2, &out));
-  EXPECT_FALSE(AppendJsonTensor(DataType::kBytes, strings.substr(0, 4), 1, &out));
+  EXPECT_FALSE(Append(DataType::kBytes, strings, 2, &out).ok());
+  EXPECT_FALSE(Append(DataType::kBytes, strings.substr(0, 4), 1, &out).ok());
   for (const DataType type : {DataType::kFp16, DataType::kBf16, DataType::kInvalid}) {
-    EXPECT_FALSE(AppendJsonTensor(type, "", 0, &out));
+    EXPECT_FALSE(Append(type, "", 0, &out).ok());
   }
 }
 
@@ -106,7 +148,7 @@ TEST(JsonTensorWriterTest, EstimateCoversCommonTensors) {
        {DataType::kBool, DataType::kInt8, DataType::kInt32, DataType::kInt64, DataType::kFp64}) {
     const std::string bytes(8000, '\x11');
     std::string out;
-    ASSERT_TRUE(AppendJsonTensor(type, bytes, 8000 / DataTypeByteSize(type), &out));
+    ASSERT_TRUE(Append(type, bytes, 8000 / DataTypeByteSize(type), &out).ok());
     EXPECT_GE(EstimateJsonTensorSize(type, bytes.size()), out.size()) << DataTypeName(type);
   }
 }

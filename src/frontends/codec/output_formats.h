@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 
+#include "frontends/codec/non_finite.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 
 namespace nereid {
@@ -26,6 +27,7 @@ struct OutputFormats {
     SharedMemorySlice place = {};  // where the tensor is written; null data: in the response
   };
 
+  NonFinite non_finite = NonFinite::kLiteral;
   OutputFormat fallback;                // for outputs that the request does not name
   absl::InlinedVector<Named, 2> named;  // in the order of the request
 

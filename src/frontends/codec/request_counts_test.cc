@@ -61,7 +61,9 @@ class RequestCountsTest : public ::testing::Test {
 
   absl::Status Generate(const std::string& json) {
     request_ = std::make_unique<InferRequest>(Model(1), -1);
-    return ReadGenerateRequest(json, RequestLimits{kMostBytes}, request_.get(), &buffers_);
+    NonFinite non_finite = NonFinite::kLiteral;
+    return ReadGenerateRequest(json, RequestLimits{kMostBytes}, request_.get(), &buffers_,
+                               &non_finite);
   }
 
   std::unique_ptr<InferRequest> request_;

@@ -72,6 +72,7 @@ enum class ReservedParameter {
   kPriority,
   kTimeout,
   kBinaryDataOutput,
+  kNonFinite,
 };
 
 inline ReservedParameter ReservedParameterOf(absl::string_view key) {
@@ -81,6 +82,7 @@ inline ReservedParameter ReservedParameterOf(absl::string_view key) {
   if (key == "priority") return ReservedParameter::kPriority;
   if (key == "timeout") return ReservedParameter::kTimeout;
   if (key == "binary_data_output") return ReservedParameter::kBinaryDataOutput;
+  if (key == kNonFiniteParameter) return ReservedParameter::kNonFinite;
   return ReservedParameter::kNone;
 }
 

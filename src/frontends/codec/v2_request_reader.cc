@@ -42,6 +42,7 @@ absl::Status ReadDocument(absl::string_view json, const RequestLimits& limits,
         "request JSON size of ", json.size(), " bytes exceeds the maximum allowed input size of ",
         limits.max_input_size, " bytes. Use --http-max-input-size to increase the limit."));
   }
+  const NonFinite non_finite = document->outputs.non_finite;
   {
     ASSIGN_OR_RETURN(const BudgetUnits indexes,
                      buffers->parse_budget().Take(json.size(), json.size() * kIndexCostPerByte));
@@ -52,6 +53,7 @@ absl::Status ReadDocument(absl::string_view json, const RequestLimits& limits,
   V2Document again;
   again.kept_inputs = document->kept_inputs;
   again.kept_outputs = document->kept_outputs;
+  again.outputs.non_finite = non_finite;
   *document = std::move(again);
   return ReadJsonCarefully(json, limits, buffers, document);
 }
@@ -142,6 +144,7 @@ absl::Status ReadV2Request(const V2RequestBody& body, const RequestLimits& limit
   V2Document document;
   document.kept_inputs = KeptTensors(request->model()->config().inputs.size());
   document.kept_outputs = KeptTensors(request->model()->config().outputs.size());
+  document.outputs.non_finite = formats->non_finite;
   RETURN_IF_ERROR(
       ReadDocument(absl::string_view(body.data, json_size), limits, buffers, &document));
   RETURN_IF_ERROR(FillOptions(&document, request));

@@ -32,7 +32,8 @@ struct V2RequestBody {
 };
 
 // Fills `request` (fresh, for a model), `buffers` with the memory that must stay alive for it, and
-// the `formats` of the outputs. INVALID_ARGUMENT for a mistake of the client, NOT_FOUND for a
+// the `formats` of the outputs, in which formats->non_finite is what holds unless the request says
+// otherwise. INVALID_ARGUMENT for a mistake of the client, NOT_FOUND for a
 // shared-memory region; `request` is then incomplete and must be discarded, and `buffers` may be
 // cleared.
 absl::Status ReadV2Request(const V2RequestBody& body, const RequestLimits& limits,

@@ -182,13 +182,69 @@ TEST_F(V2RequestReaderTest, NumbersThatAreNone) {
   EXPECT_EQ(values[3], std::numeric_limits<float>::infinity());
 }
 
-TEST_F(V2RequestReaderTest, NumbersBeyondTheirTypeAsTheOriginalTakesThem) {
-  ASSERT_TRUE(ReadJson(Tensor("FP32", "[1]", "[1e39]")).ok());
-  EXPECT_EQ(Values<float>(0)[0], std::numeric_limits<float>::infinity());
-  ASSERT_TRUE(ReadJson(Tensor("UINT8", "[1]", "[300]")).ok());
-  EXPECT_EQ(Values<uint8_t>(0)[0], 44);
-  ASSERT_TRUE(ReadJson(Tensor("INT8", "[1]", "[-129]")).ok());
-  EXPECT_EQ(Values<int8_t>(0)[0], 127);
+// One row per type: its range, and numbers that are just beyond it.
+TEST_F(V2RequestReaderTest, NumbersBeyondTheirTypeAreRefused) {
+  struct {
+    const char* type;
+    const char* range;
+    std::vector<const char*> beyond;
+  } const rows[] = {
+      {"UINT8", "0 to 255", {"256", "-1", "18446744073709551615"}},
+      {"UINT16", "0 to 65535", {"65536", "-1"}},
+      {"UINT32", "0 to 4294967295", {"4294967296", "-1"}},
+      {"UINT64", "0 to 18446744073709551615", {"-1"}},
+      {"INT8", "-128 to 127", {"128", "-129", "18446744073709551615"}},
+      {"INT16", "-32768 to 32767", {"32768", "-32769"}},
+      {"INT32", "-2147483648 to 2147483647", {"2147483648", "-2147483649"}},
+      {"INT64", "-9223372036854775808 to 9223372036854775807", {"9223372036854775808"}},
+      {"FP32",
+       "-3.4028234663852886e+38 to 3.4028234663852886e+38",
+       {"1e+39", "-1e+39", "3.4028235677973366e+38"}},
+  };
+  for (const auto& [type, range, beyond] : rows) {
+    for (const char* number : beyond) {
+      const absl::Status read = ReadJson(Tensor(type, "[2]", absl::StrCat("[1,", number, "]")));
+      EXPECT_EQ(read.code(), absl::StatusCode::kInvalidArgument) << type << " " << number;
+      EXPECT_THAT(std::string(read.message()),
+                  testing::AllOf(
+                      testing::StartsWith("Unable to parse 'data': "),
+                      testing::EndsWith(absl::StrCat(number, " is out of range, ", range,
+                                                     ": element 1 of input 'I', whose datatype is ",
+                                                     type))));
+    }
+  }
+  EXPECT_EQ(ReadJson(Tensor("INT8", "[1]", "[1.5]")),
+            absl::InvalidArgumentError(
+                "Unable to parse 'data': attempt to access JSON non-signed-integer as "
+                "signed-integer: 1.5 is no whole number, -128 to 127: element 0 of input 'I', "
+                "whose datatype is INT8"));
+  EXPECT_EQ(ReadJson(Tensor("FP32", "[1]", "[3.4028235677973362e+38]")), absl::OkStatus())
+      << "the nearest value is the largest one";
+  for (const char* number : {"1e309", "-1e309", "123456789e305"}) {
+    EXPECT_THAT(
+        std::string(ReadJson(Tensor("FP64", "[1]", absl::StrCat("[", number, "]"))).message()),
+        testing::StartsWith("failed to parse the request JSON buffer: Number too big to be stored "
+                            "in double. at "))
+        << number;
+  }
+}
+
+TEST_F(V2RequestReaderTest, DimensionsBeyondTheirTypeAreRefused) {
+  EXPECT_EQ(
+      ReadJson(Tensor("INT8", "[1,9223372036854775808]", "[1]")),
+      absl::InvalidArgumentError("Unable to parse 'shape': 9223372036854775808 is out of range, 0 "
+                                 "to 9223372036854775807: dimension 1 of input 'I'"));
+}
+
+TEST_F(V2RequestReaderTest, TheRequestChoosesHowNumbersThatAreNoneAreWritten) {
+  ASSERT_TRUE(ReadJson(R"({"inputs":[],"parameters":{"json_non_finite":"string"}})").ok());
+  EXPECT_EQ(formats_.non_finite, NonFinite::kString);
+  EXPECT_TRUE(request_->parameters().empty());
+  ASSERT_TRUE(ReadJson(R"({"x":NaN,"inputs":[],"parameters":{"json_non_finite":"null"}})").ok());
+  EXPECT_EQ(formats_.non_finite, NonFinite::kNull);
+  EXPECT_EQ(ReadJson(R"({"inputs":[],"parameters":{"json_non_finite":"NULL"}})"),
+            absl::InvalidArgumentError(
+                "Unable to parse 'json_non_finite': use literal, null, string or error"));
 }
 
 TEST_F(V2RequestReaderTest, StringsNeedNotBeUtf8) {

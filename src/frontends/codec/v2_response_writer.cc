@@ -5,11 +5,11 @@
 #include <absl/strings/string_view.h>
 
 #include <utility>
-#include <variant>
 
 #include "base/json_writer.h"
 #include "base/status_macros.h"
 #include "frontends/codec/classification.h"
+#include "frontends/codec/json_parameter.h"
 #include "frontends/codec/json_tensor_writer.h"
 
 namespace nereid {
@@ -23,29 +23,24 @@ struct OutgoingTensor {
   absl::string_view bytes;
 };
 
-void WriteParameters(const std::vector<Parameter>& parameters, JsonWriter* json) {
-  if (parameters.empty()) return;
+absl::Status WriteParameters(const std::vector<Parameter>& parameters, NonFinite non_finite,
+                             JsonWriter* json) {
+  if (parameters.empty()) return absl::OkStatus();
   json->Key("parameters");
   json->BeginObject();
   for (const Parameter& parameter : parameters) {
-    json->Key(parameter.name);
-    if (const auto* text = std::get_if<std::string>(&parameter.value)) {
-      json->String(*text);
-    } else if (const auto* number = std::get_if<int64_t>(&parameter.value)) {
-      json->Int(*number);
-    } else if (const auto* truth = std::get_if<bool>(&parameter.value)) {
-      json->Bool(*truth);
-    } else {
-      json->Double(std::get<double>(parameter.value));
-    }
+    RETURN_IF_ERROR(WriteJsonParameter(parameter.name, parameter.value, non_finite, json));
   }
   json->EndObject();
+  return absl::OkStatus();
 }
 
-absl::Status WriteData(const OutgoingTensor& tensor, JsonWriter* json, std::string* out) {
+absl::Status WriteData(const OutgoingTensor& tensor, NonFinite non_finite, JsonWriter* json,
+                       std::string* out) {
   json->Key("data");
   json->Raw("");  // only the separator: the array is appended to `out` directly
-  return AppendJsonOutput(tensor.name, tensor.data_type, tensor.shape, tensor.bytes, out);
+  return AppendJsonOutput(tensor.name, tensor.data_type, tensor.shape, tensor.bytes, non_finite,
+                          out);
 }
 
 // The members that every output has; the object stays open.
@@ -61,8 +56,8 @@ void BeginTensor(const OutgoingTensor& tensor, JsonWriter* json) {
   json->EndArray();
 }
 
-absl::Status WriteTensor(const OutgoingTensor& tensor, bool binary, JsonWriter* json,
-                         ResponseBody* body) {
+absl::Status WriteTensor(const OutgoingTensor& tensor, bool binary, NonFinite non_finite,
+                         JsonWriter* json, ResponseBody* body) {
   BeginTensor(tensor, json);
   if (binary) {
     json->Key("parameters");
@@ -75,7 +70,7 @@ absl::Status WriteTensor(const OutgoingTensor& tensor, bool binary, JsonWriter* 
       body->tensor_bytes += tensor.bytes.size();
     }
   } else {
-    RETURN_IF_ERROR(WriteData(tensor, json, &body->json));
+    RETURN_IF_ERROR(WriteData(tensor, non_finite, json, &body->json));
   }
   json->EndObject();
   return absl::OkStatus();
@@ -95,13 +90,13 @@ absl::Status WriteOutput(const InferResponse& response, const ResponseOutput& ou
     // Binary parts are sent after this function has returned.
     body->made.push_back(std::make_unique<std::string>(std::move(classes.tensor)));
     const OutgoingTensor tensor{output.name(), DataType::kBytes, classes.shape, *body->made.back()};
-    return WriteTensor(tensor, format.binary, json, body);
+    return WriteTensor(tensor, format.binary, formats.non_finite, json, body);
   }
   const OutputBuffer& buffer = output.buffer();
   const OutgoingTensor tensor{
       output.name(), output.data_type(), output.shape(),
       absl::string_view(static_cast<const char*>(buffer.base), buffer.byte_size)};
-  return WriteTensor(tensor, format.binary, json, body);
+  return WriteTensor(tensor, format.binary, formats.non_finite, json, body);
 }
 
 }  // namespace
@@ -150,7 +145,7 @@ absl::StatusOr<ResponseBody> WriteV2Response(const InferResponse& response,
   json.String(response.model_name());
   json.Key("model_version");
   json.String(absl::StrCat(response.model_version()));
-  WriteParameters(response.parameters(), &json);
+  RETURN_IF_ERROR(WriteParameters(response.parameters(), formats.non_finite, &json));
   json.Key("outputs");
   json.BeginArray();
   for (const ResponseOutput& output : response.outputs()) {

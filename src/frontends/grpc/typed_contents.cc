@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <cstring>
+#include <limits>
 
 #include "base/status_macros.h"
 
@@ -20,14 +21,25 @@ absl::string_view BytesOf(const RepeatedField<T>& values) {
 
 constexpr char kValues[] = "the values of an input tensor";
 
-// The low bytes of each value, as clients expect.
 template <typename Element, typename T>
-absl::StatusOr<absl::string_view> Narrow(const RepeatedField<T>& values, RequestBuffers* buffers) {
+absl::Status NotInRange(const TensorOfModel& names, DataType type, int index, T value) {
+  using Limits = std::numeric_limits<Element>;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unexpected explicit tensor data for input tensor '", names.tensor, "' for model '",
+      names.model, "': element ", index, " is ", value, ", which is out of range of '",
+      DataTypeName(type), "', ", Limits::lowest(), " to ", Limits::max()));
+}
+
+// The values as elements of `type`, which is narrower than the type of the field.
+template <typename Element, typename T>
+absl::StatusOr<absl::string_view> Narrow(const TensorOfModel& names, DataType type,
+                                         const RepeatedField<T>& values, RequestBuffers* buffers) {
   const size_t byte_size = static_cast<size_t>(values.size()) * sizeof(Element);
   char* const bytes = buffers->Allocate(byte_size);
   if (bytes == nullptr) return buffers->WhyNothing(kValues);
   for (int i = 0; i < values.size(); ++i) {
     const auto element = static_cast<Element>(values.Get(i));
+    if (element != values.Get(i)) return NotInRange<Element>(names, type, i, values.Get(i));
     std::memcpy(bytes + static_cast<size_t>(i) * sizeof(Element), &element, sizeof(Element));
   }
   return absl::string_view(bytes, byte_size);
@@ -107,17 +119,17 @@ absl::StatusOr<absl::string_view> TypedContents(const TensorOfModel& names, Data
     case DataType::kBool:
       return BytesOf(contents.bool_contents());
     case DataType::kInt8:
-      return Narrow<int8_t>(contents.int_contents(), buffers);
+      return Narrow<int8_t>(names, data_type, contents.int_contents(), buffers);
     case DataType::kInt16:
-      return Narrow<int16_t>(contents.int_contents(), buffers);
+      return Narrow<int16_t>(names, data_type, contents.int_contents(), buffers);
     case DataType::kInt32:
       return BytesOf(contents.int_contents());
     case DataType::kInt64:
       return BytesOf(contents.int64_contents());
     case DataType::kUint8:
-      return Narrow<uint8_t>(contents.uint_contents(), buffers);
+      return Narrow<uint8_t>(names, data_type, contents.uint_contents(), buffers);
     case DataType::kUint16:
-      return Narrow<uint16_t>(contents.uint_contents(), buffers);
+      return Narrow<uint16_t>(names, data_type, contents.uint_contents(), buffers);
     case DataType::kUint32:
       return BytesOf(contents.uint_contents());
     case DataType::kUint64:

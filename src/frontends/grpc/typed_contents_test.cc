@@ -1,5 +1,6 @@
 #include "frontends/grpc/typed_contents.h"
 
+#include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -56,10 +57,27 @@ TEST_F(TypedContentsTest, UnsignedIntegers) {
   EXPECT_EQ(Read(DataType::kUint32).value(), BytesOf<uint32_t>({255}));
 }
 
-TEST_F(TypedContentsTest, ValuesThatDoNotFitAreTruncated) {
-  contents_.add_int_contents(0x12345);
-  EXPECT_EQ(Read(DataType::kInt8).value(), BytesOf<int8_t>({0x45}));
-  EXPECT_EQ(Read(DataType::kInt16).value(), BytesOf<int16_t>({0x2345}));
+TEST_F(TypedContentsTest, ValuesThatDoNotFitAreRefused) {
+  const auto error = [](absl::string_view rest) {
+    return absl::StrCat(
+        "unexpected explicit tensor data for input tensor 'INPUT0' for model 'm': element ", rest);
+  };
+  for (const int value : {128, -129, 0x12345}) {
+    contents_.Clear();
+    contents_.add_int_contents(127);
+    contents_.add_int_contents(value);
+    EXPECT_EQ(ErrorOf(DataType::kInt8),
+              error(absl::StrCat("1 is ", value, ", which is out of range of 'INT8', -128 to 127")));
+  }
+  EXPECT_EQ(ErrorOf(DataType::kInt16),
+            error("1 is 74565, which is out of range of 'INT16', -32768 to 32767"));
+  contents_.Clear();
+  contents_.add_uint_contents(256);
+  EXPECT_EQ(ErrorOf(DataType::kUint8),
+            error("0 is 256, which is out of range of 'UINT8', 0 to 255"));
+  contents_.add_uint_contents(65536);
+  EXPECT_EQ(ErrorOf(DataType::kUint16),
+            error("1 is 65536, which is out of range of 'UINT16', 0 to 65535"));
 }
 
 TEST_F(TypedContentsTest, WideIntegers) {

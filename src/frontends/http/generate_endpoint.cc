@@ -31,6 +31,7 @@ GenerateEndpoint::GenerateEndpoint(Server* server, SpareExecutor* compression,
       compression_(compression),
       tracing_(options.tracing),
       limits_(options.limits),
+      non_finite_(options.non_finite),
       max_waiting_bytes_(options.max_waiting_bytes),
       header_forwarding_(options.header_forwarding),
       allocator_(server->in_flight_bytes()) {}
@@ -78,6 +79,7 @@ absl::StatusOr<std::shared_ptr<GenerateInference>> GenerateEndpoint::Begin(
                                          1, other_requests, ShareUse::kAdmission));
   auto inference = std::make_shared<GenerateInference>(std::move(model), version, compression_);
   inference->set_slot(std::move(slot));
+  inference->set_non_finite(non_finite_);
   inference->Trace(tracing_, request);
   inference->set_load_metrics(LoadMetricsFormatOf(request));
   return inference;

@@ -48,6 +48,7 @@ class GenerateEndpoint {
   SpareExecutor* const compression_;
   Tracing* const tracing_;
   const RequestLimits limits_;
+  const NonFinite non_finite_;
   const uint64_t max_waiting_bytes_;
   const HeaderForwarding header_forwarding_;
   const HeapOutputAllocator allocator_;

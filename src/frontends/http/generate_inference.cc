@@ -36,11 +36,11 @@ Event ErrorEvent(const absl::Status& error) {
   return {absl::StrCat(kEventBegin, response.text, kEventEnd), response.status, error};
 }
 
-Event MakeEvent(const InferResponse& response) {
+Event MakeEvent(const InferResponse& response, NonFinite non_finite) {
   if (!response.status().ok()) return ErrorEvent(response.status());
   Event event;
   event.text = std::string(kEventBegin);
-  const absl::Status written = AppendGenerateResponse(response, &event.text);
+  const absl::Status written = AppendGenerateResponse(response, non_finite, &event.text);
   if (!written.ok()) return ErrorEvent(written);
   absl::StrAppend(&event.text, kEventEnd);
   return event;
@@ -58,7 +58,7 @@ absl::Status GenerateInference::Read(std::shared_ptr<ReceivedBody> body,
   in_flight_bytes_ = budget;
   buffers_.ChargeTo(budget, body_ == nullptr ? 0 : body_->charged());
   absl::Status read = ReadGenerateRequest(body_ == nullptr ? absl::string_view() : body_->text(),
-                                          limits, draft(), &buffers_);
+                                          limits, draft(), &buffers_, &non_finite_);
   // Nobody else takes the responder before the request is issued.
   std::optional<HttpResponder> responder = TakeResponder();
   responder->NoteRequest([this] { return AboutRequest(*draft(), traced_); });
@@ -177,7 +177,7 @@ HttpResponse GenerateInference::MakeResponse() {
   std::string json;
   BudgetUnits units;
   absl::Status written = ChargeText(in_flight_bytes_, EstimateGenerateSize(**response), &units);
-  if (written.ok()) written = AppendGenerateResponse(**response, &json);
+  if (written.ok()) written = AppendGenerateResponse(**response, non_finite_, &json);
   if (written.ok()) written = ChargeText(in_flight_bytes_, json.capacity(), &units);
   if (!written.ok()) return Failure(written);
   HttpResponse http = JsonResponse(std::move(json));
@@ -189,7 +189,7 @@ void GenerateInference::ReceiveEvent(std::unique_ptr<InferResponse> response, bo
   const bool empty = response == nullptr;
   int http_status = 200;
   if (!empty && !events_->aborted()) {
-    Event event = MakeEvent(*response);
+    Event event = MakeEvent(*response, non_finite_);
     NoteFailure(traced_, event.error);
     http_status = event.http_status;
     SendEvent(std::move(event), std::move(response));

@@ -17,6 +17,7 @@
 #include "base/budget.h"
 #include "base/mutex.h"
 #include "base/spare_executor.h"
+#include "frontends/codec/non_finite.h"
 #include "frontends/codec/request_buffers.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/http/forwarded_headers.h"
@@ -46,6 +47,9 @@ class GenerateInference final : public Flight,
     int http_status = 200;
     absl::Status error;  // that it tells
   };
+
+  // How numbers that are not finite are written unless the request chooses. REQUIRES: not read.
+  void set_non_finite(NonFinite non_finite) { non_finite_ = non_finite; }
 
   // Chooses whether `request` is traced. REQUIRES: not issued.
   void Trace(Tracing* tracing, const HttpRequest& request) {
@@ -118,6 +122,7 @@ class GenerateInference final : public Flight,
   std::shared_ptr<HttpBodyStream> events_;  // null: generate
   OnlyResponse response_;                   // of generate
   TracedRequestPtr traced_;                 // constant once issued
+  NonFinite non_finite_ = NonFinite::kLiteral;  // constant once read
   LoadMetricsFormat load_metrics_ = LoadMetricsFormat::kNone;
 
   Mutex mu_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "frontends/access/access_control.h"
+#include "frontends/codec/non_finite.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/header_forwarding/header_forwarding.h"
 #include "frontends/http/cors.h"
@@ -15,6 +16,8 @@ namespace nereid {
 
 struct HttpFrontendOptions {
   RequestLimits limits;
+  // Of answers whose request does not choose.
+  NonFinite non_finite = NonFinite::kLiteral;
   // Of the body of a request that is no inference and no load; beyond: 413.
   uint64_t max_admin_body_bytes = kMaxAdminBodyBytes;
   // Bytes of one generated stream that may wait for its client; beyond, its request has no

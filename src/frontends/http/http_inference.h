@@ -41,6 +41,9 @@ class HttpInference final : public Flight, public std::enable_shared_from_this<H
     Draft(std::move(model), version);
   }
 
+  // How numbers that are not finite are written unless the request chooses. REQUIRES: not read.
+  void set_non_finite(NonFinite non_finite) { formats_.non_finite = non_finite; }
+
   // Chooses whether `request` is traced. REQUIRES: not issued.
   void Trace(Tracing* tracing, const HttpRequest& request) {
     traced_ = BeginHttpTrace(tracing, request, draft());

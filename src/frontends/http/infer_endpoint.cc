@@ -67,6 +67,7 @@ InferEndpoint::InferEndpoint(Server* server, SpareExecutor* compression,
     : server_(server),
       compression_(compression),
       limits_(options.limits),
+      non_finite_(options.non_finite),
       shared_memory_(options.shared_memory),
       header_forwarding_(options.header_forwarding),
       tracing_(options.tracing),
@@ -91,6 +92,7 @@ void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> 
   auto inference = std::make_shared<HttpInference>(*std::move(model), *version,
                                                    AnswerCoding(*request), compression_);
   inference->set_slot(*std::move(slot));
+  inference->set_non_finite(non_finite_);
   inference->Trace(tracing_, *request);
   InlineTurn* const turn = responder.inline_turn();
   inference->Attach(std::move(responder));

@@ -54,6 +54,7 @@ class InferEndpoint {
   Server* const server_;
   SpareExecutor* const compression_;
   const RequestLimits limits_;
+  const NonFinite non_finite_;
   const SharedMemoryRegistry* const shared_memory_;
   const HeaderForwarding header_forwarding_;
   Tracing* const tracing_;

@@ -82,7 +82,8 @@ const char kOpenApiSchemas[] = R"json({
         "sequence_id": {"type": ["integer", "string"]}, "sequence_start": {"type": "boolean"},
         "sequence_end": {"type": "boolean"}, "priority": {"type": "integer", "minimum": 0},
         "timeout": {"type": "integer", "minimum": 0, "description": "In microseconds."},
-        "binary_data_output": {"type": "boolean"}}},
+        "binary_data_output": {"type": "boolean"},
+        "json_non_finite": {"enum": ["literal", "null", "string", "error"]}}},
     "inputs": {"type": "array", "items": {
       "type": "object", "required": ["name", "shape", "datatype"],
       "properties": {
