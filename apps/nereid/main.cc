@@ -40,7 +40,8 @@
 namespace nereid {
 namespace {
 
-// Scripts that read the server's metadata expect the original's name and version.
+// Scripts expect the original's name and version in the server's metadata, and empty answers of
+// health routes.
 constexpr char kOriginalProgram[] = "tritonserver";
 constexpr char kOriginalId[] = "triton";
 constexpr char kOriginalVersion[] = "2.73.0";
@@ -62,6 +63,7 @@ Settings DefaultSettings(const std::string& program) {
   if (program == kOriginalProgram) {
     settings.server.server_id = kOriginalId;
     settings.server.server_version = kOriginalVersion;
+    settings.http_health_body = HealthBody::kEmpty;
   }
   settings.server.hold_until_queued = HoldFromText(std::getenv("TRITONSERVER_DELAY_SCHEDULER"));
   settings.server.hold_until_backlogged =

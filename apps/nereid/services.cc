@@ -235,6 +235,7 @@ CorsPolicy Services::Cors(const Settings& settings) {
 HttpFrontendOptions Services::FrontendOptions(const Settings& settings) const {
   HttpFrontendOptions options;
   options.limits = settings.http_limits;
+  options.health_body = settings.http_health_body;
   options.non_finite = settings.http_non_finite;
   options.max_waiting_bytes = settings.max_waiting_stream_bytes;
   options.max_admin_body_bytes = settings.max_admin_body_bytes;

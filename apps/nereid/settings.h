@@ -21,6 +21,7 @@
 #include "frontends/codec/request_limits.h"
 #include "frontends/grpc/grpc_server_options.h"
 #include "frontends/header_forwarding/header_forwarding.h"
+#include "frontends/http/health_response.h"
 #include "frontends/http/http_server_options.h"
 #include "frontends/tracing/trace_options.h"
 #include "observe/access/access_log.h"
@@ -57,6 +58,7 @@ struct Settings {
   bool allow_http = true;
   HttpServerOptions http;
   RequestLimits http_limits;
+  HealthBody http_health_body = HealthBody::kJson;
   NonFinite http_non_finite = NonFinite::kLiteral;
   bool allow_grpc = true;
   GrpcServerOptions grpc;

@@ -110,3 +110,38 @@ def test_a_first_check_that_hangs(
     assert status(server, "/v2/health/ready") == 503
     assert_echo(server, "hangs")
     end_by_force(server)
+
+
+@pytest.mark.parametrize(
+    ("binary", "options", "empty"),
+    [
+        ("nereid", (), False),
+        ("nereid", ("--http-health-body=empty",), True),
+        ("tritonserver", (), True),
+        ("tritonserver", ("--http-health-body=json",), False),
+    ],
+)
+def test_health_bodies(
+    server_factory: ServerFactory,
+    model_repository: ModelRepository,
+    binary: str,
+    options: tuple[str, ...],
+    empty: bool,
+) -> None:
+    """Scripts written for the original compare what `curl -s -w %{http_code}` prints with 200."""
+    add(model_repository, "echo")
+    server = server_factory(
+        model_repository, *options, "--model-control-mode=explicit", "--load-model=*", binary=binary
+    )
+    for path, text in [
+        ("/v2/health/live", b'{"live":true}'),
+        ("/v2/health/ready", b'{"ready":true}'),
+        ("/v2/models/echo/ready", b'{"name":"echo","ready":true}'),
+        ("/v2/models/echo/versions/1/ready", b'{"name":"echo","ready":true}'),
+    ]:
+        answer = raw_http.get(server.http_url, path)
+        assert (answer.status, answer.body) == (200, b"" if empty else text)
+    # What is not known has a text in any case.
+    answer = raw_http.get(server.http_url, "/v2/models/nobody/ready")
+    assert answer.status == 404
+    assert answer.error() == "Request for unknown model: 'nobody' is not found"

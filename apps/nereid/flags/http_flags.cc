@@ -34,6 +34,14 @@ FlagGroup HttpFlags(Settings* s) {
                    "Connections at a time; more are refused (503). 0: no limit."),
        IntegerFlag("http-max-json-depth", &s->http_limits.max_json_depth, {1, 1000},
                    "Nesting of arrays and objects in a request's JSON."),
+       WithDefaultText(
+           "json, or empty if started as tritonserver",
+           ChoiceFlag("http-health-body", &s->http_health_body,
+                      {{"json", HealthBody::kJson}, {"empty", HealthBody::kEmpty}},
+                      LetterCase::kDoesNotMatter,
+                      "Bodies of health answers: json as the Open Inference Protocol has them and "
+                      "clients of KServe read them, or empty as the original's, for scripts that "
+                      "compare what curl -s -w %{http_code} prints.")),
        ChoiceFlag("http-json-non-finite", &s->http_non_finite,
                   {std::begin(kNonFiniteNames), std::end(kNonFiniteNames)},
                   LetterCase::kDoesNotMatter,

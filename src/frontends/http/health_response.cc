@@ -1,16 +1,15 @@
 #include "frontends/http/health_response.h"
 
 #include <string>
-#include <utility>
 
 #include "base/json_writer.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
 
-HttpResponse HealthResponse(const absl::StatusOr<bool>& healthy, const HealthTexts& texts,
-                            absl::string_view model) {
-  if (!healthy.ok()) return StatusResponse(healthy.status());
+namespace {
+
+std::string HealthJson(bool healthy, const HealthTexts& texts, absl::string_view model) {
   std::string json;
   JsonWriter writer(&json);
   writer.BeginObject();
@@ -19,13 +18,29 @@ HttpResponse HealthResponse(const absl::StatusOr<bool>& healthy, const HealthTex
     writer.String(model);
   }
   writer.Key(texts.key);
-  writer.Bool(*healthy);
-  if (!*healthy) {
+  writer.Bool(healthy);
+  if (!healthy) {
     writer.Key("error");
     writer.String(texts.not_healthy);
   }
   writer.EndObject();
-  HttpResponse response = JsonResponse(std::move(json));
+  return json;
+}
+
+HttpResponse EmptyResponse() {
+  HttpResponse response;
+  response.content_type = "text/plain";
+  return response;
+}
+
+}  // namespace
+
+HttpResponse HealthResponse(const absl::StatusOr<bool>& healthy, const HealthTexts& texts,
+                            HealthBody body, absl::string_view model) {
+  if (!healthy.ok()) return StatusResponse(healthy.status());
+  HttpResponse response = body == HealthBody::kEmpty
+                              ? EmptyResponse()
+                              : JsonResponse(HealthJson(*healthy, texts, model));
   if (!*healthy) response.status = 503;
   return response;
 }

@@ -9,6 +9,7 @@
 #include "base/spare_executor.h"
 #include "frontends/codec/parse_cost.h"
 #include "frontends/http/generate_endpoint.h"
+#include "frontends/http/health_response.h"
 #include "frontends/http/infer_endpoint.h"
 #include "frontends/http/openapi.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
@@ -22,6 +23,7 @@ struct HttpEndpoints {
   SpareExecutor* const admin;  // runs administration
   SharedMemoryRegistry* const shared_memory;
   Tracing* const tracing;
+  const HealthBody health_body;
   const std::string server_metadata;  // as JSON; does not change while the server runs
   const std::unique_ptr<OpenApiText> openapi;
   InferEndpoint infer;

@@ -9,6 +9,7 @@
 #include "frontends/codec/request_limits.h"
 #include "frontends/header_forwarding/header_forwarding.h"
 #include "frontends/http/cors.h"
+#include "frontends/http/health_response.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "frontends/tracing/tracing.h"
 
@@ -18,6 +19,7 @@ struct HttpFrontendOptions {
   RequestLimits limits;
   // Of answers whose request does not choose.
   NonFinite non_finite = NonFinite::kLiteral;
+  HealthBody health_body = HealthBody::kJson;
   // Of the body of a request that is no inference and no load; beyond: 413.
   uint64_t max_admin_body_bytes = kMaxAdminBodyBytes;
   // Bytes of one generated stream that may wait for its client; beyond, its request has no

@@ -16,7 +16,7 @@ HttpResponse ModelReadyResponse(const HttpEndpoints& endpoints, const HttpCall& 
   if (!version.ok()) return StatusResponse(version.status());
   const std::string name = call.names.model.Decoded();
   const auto ready = endpoints.server->IsModelReady(name, *version, ReadinessFrom::kLastAnswer);
-  return HealthResponse(ready, {"ready", "Model version not ready"}, name);
+  return HealthResponse(ready, {"ready", "Model version not ready"}, endpoints.health_body, name);
 }
 
 HttpResponse ModelMetadataResponse(const HttpEndpoints& endpoints, const HttpCall& call) {

@@ -8,12 +8,13 @@ namespace nereid {
 namespace {
 
 HttpResponse ServerLiveResponse(const HttpEndpoints& endpoints, const HttpCall& /*call*/) {
-  return HealthResponse(endpoints.server->IsLive(), {"live", "Server not live"});
+  return HealthResponse(endpoints.server->IsLive(), {"live", "Server not live"},
+                        endpoints.health_body);
 }
 
 HttpResponse ServerReadyResponse(const HttpEndpoints& endpoints, const HttpCall& /*call*/) {
   return HealthResponse(endpoints.server->IsReady(ReadinessFrom::kLastAnswer),
-                        {"ready", "Server not ready"});
+                        {"ready", "Server not ready"}, endpoints.health_body);
 }
 
 HttpResponse ServerMetadataResponse(const HttpEndpoints& endpoints, const HttpCall& /*call*/) {
