@@ -34,7 +34,7 @@ absl::StatusOr<uint64_t> ByteSize(const WarmupInput& input) {
   if (*size > kMaxWarmupBytes) {
     return absl::InvalidArgumentError(absl::StrCat("warmup input '", input.name, "' has ", *size,
                                                    " bytes, more than the ", kMaxWarmupBytes,
-                                                   " that a request may carry"));
+                                                   " that an input of a warm-up may have"));
   }
   return static_cast<uint64_t>(*size);
 }

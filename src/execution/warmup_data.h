@@ -12,7 +12,7 @@
 
 namespace nereid {
 
-// The largest input of a sample, the same as for a request.
+// The largest input of a sample.
 inline constexpr int64_t kMaxWarmupBytes = INT64_C(2147483647);
 
 // The tensor of one input of a sample. Files are read from `model_dir`/warmup. Random integers are

@@ -138,7 +138,7 @@ TEST_F(WarmupDataTest, WhatIsMissing) {
 TEST_F(WarmupDataTest, WhatNoRequestMayCarry) {
   EXPECT_EQ(Bytes(Input(DataType::kFp32, {1 << 30}, WarmupData::kZero)).status(),
             absl::InvalidArgumentError("warmup input 'in' has 4294967296 bytes, more than the "
-                                       "2147483647 that a request may carry"));
+                                       "2147483647 that an input of a warm-up may have"));
 }
 
 }  // namespace

@@ -99,6 +99,70 @@ def test_chunked_body_beyond_the_limit(
     assert_serving(url)
 
 
+PIECE = bytes(64 << 20)
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_bodies_of_more_than_2_gib(
+    server_factory: ServerFactory, model_repository: ModelRepository, chunked: bool
+) -> None:
+    """No length on the way has 32 bits: the core counts what has arrived."""
+    model_repository.add_identity("bytes", "UINT8")
+    url = server_factory(model_repository, "--max-in-flight-bytes=8000000000").http_url
+    size = 2**31 + len(PIECE)
+    tensor = {"name": "INPUT0", "shape": [size + 1], "datatype": "UINT8"}
+    document = {"inputs": [{**tensor, "parameters": {"binary_data_size": size}}]}
+    head = json.dumps(document).encode()
+    length = f"Content-Length: {len(head) + size}"
+    if chunked:
+        length = "Transfer-Encoding: chunked"
+
+    def framed(data: bytes) -> list[bytes]:
+        return [b"%x\r\n" % len(data), data, b"\r\n"] if chunked else [data]
+
+    with RawConnection(url, timeout=120) as connection:
+        connection.send(
+            f"POST /v2/models/bytes/infer HTTP/1.1\r\nHost: test\r\n{length}\r\n"
+            f"Inference-Header-Content-Length: {len(head)}\r\n\r\n".encode()
+        )
+        for data in [head, *[PIECE] * (size // len(PIECE))]:
+            for part in framed(data):
+                connection.send(part)
+        connection.send(b"0\r\n\r\n" if chunked else b"")
+        answer = connection.read_answer("POST")
+    assert answer.status == 400
+    assert f"Expected {size + 1}, got {size}" in answer.error()
+
+
+@pytest.mark.parametrize(
+    ("length", "status", "text"),
+    [
+        (2**33, 413, "that one request may take of the server limit 'in-flight bytes'"),
+        (
+            2**63,
+            400,
+            "Unable to parse Content-Length, value is out of range "
+            f"[ 0, 9223372036854775807 ], got: {2**63}",
+        ),
+    ],
+)
+def test_lengths_that_cannot_be(
+    server_factory: ServerFactory,
+    echo_repository: ModelRepository,
+    length: int,
+    status: int,
+    text: str,
+) -> None:
+    url = server_factory(echo_repository, "--max-in-flight-bytes=4294967296").http_url
+    with RawConnection(url) as connection:
+        connection.send(
+            f"POST {INFER} HTTP/1.1\r\nHost: test\r\nContent-Length: {length}\r\n\r\n".encode()
+        )
+        answer = connection.read_answer()
+    assert answer.status == status
+    assert text in answer.error()
+
+
 def test_connection_limit(server_factory: ServerFactory, echo_repository: ModelRepository) -> None:
     """A connection beyond the limit gets an error and is closed; the others continue."""
     url = server_factory(echo_repository, "--http-max-connections=3", wait_for=None).http_url

@@ -26,8 +26,9 @@ FlagGroup HttpFlags(Settings* s) {
                    {1, kMaxInt64, "Error: --http-max-input-size must be greater than 0."},
                    "Bytes of JSON, of raw and of decompressed input of a request. Binary tensors "
                    "after the JSON do not count."),
-       IntegerFlag("http-max-body-size", &h->max_body_bytes, {1, kMaxInt64},
-                   "Bytes of a whole request body; more is refused (413)."),
+       WithDefaultText("none", IntegerFlag("http-max-body-size", &h->max_body_bytes, {1, kMaxInt64},
+                                           "Bytes of a whole request body; more is refused (413). "
+                                           "In any case --max-in-flight-bytes has to pay for it.")),
        IntegerFlag("http-max-header-size", &h->max_header_bytes, {256, 16 << 20},
                    "Bytes of request line and headers; more is refused (431)."),
        IntegerFlag("http-max-connections", &h->max_connections, {0, kMaxInt},

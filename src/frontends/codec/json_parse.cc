@@ -145,6 +145,13 @@ absl::Status BuildTree(absl::string_view json, JsonDocument* tree) {
 
 absl::Status ParseJson(absl::string_view json, int max_depth, const ParseBudget& budget,
                        JsonTree* tree) {
+  // rapidjson counts the bytes of strings and the elements of arrays in 32 bits.
+  if (json.size() > std::numeric_limits<rapidjson::SizeType>::max()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a JSON text of ", json.size(), " bytes is too long: at most ",
+                     std::numeric_limits<rapidjson::SizeType>::max(),
+                     " bytes are read; send tensors in binary form"));
+  }
   ASSIGN_OR_RETURN(const uint64_t cost, MeasureTree(json, max_depth));
   ASSIGN_OR_RETURN(BudgetUnits units, budget.Take(json.size(), cost));
   try {

@@ -1,4 +1,5 @@
-// The two HTTP headers that give the length of a v2 request. Pure functions, thread-safe.
+// The HTTP header that gives the length of the JSON part of a v2 request. A pure function,
+// thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_LENGTH_HEADERS_H_
 #define NEREID_FRONTENDS_CODEC_LENGTH_HEADERS_H_
 
@@ -6,15 +7,11 @@
 #include <absl/strings/string_view.h>
 
 #include <cstddef>
-#include <cstdint>
 
 namespace nereid {
 
-// The value of Content-Length. INVALID_ARGUMENT if it is not a number or exceeds an int32.
-absl::StatusOr<int32_t> ParseContentLength(absl::string_view value);
-
 // The value of Inference-Header-Content-Length for a body of `body_size` bytes (decompressed).
-// INVALID_ARGUMENT if it is not a number, exceeds an int32, is negative or exceeds the body.
+// INVALID_ARGUMENT if it is not a number, exceeds an int64, is negative or exceeds the body.
 absl::StatusOr<size_t> ParseInferenceHeaderLength(absl::string_view value, size_t body_size);
 
 }  // namespace nereid

@@ -30,7 +30,7 @@ struct HttpServerOptions {
   std::shared_ptr<transport::ConnectionRoom> connection_room;
   bool may_use_reserve = false;         // connections are accepted although that room is full
   size_t max_header_bytes = 64 * 1024;  // request line and headers; beyond: 431
-  uint64_t max_body_bytes = std::numeric_limits<int32_t>::max();  // beyond: 413
+  uint64_t max_body_bytes = std::numeric_limits<int64_t>::max();  // beyond: 413
   size_t max_chunks = 65536;  // non-empty chunks of a chunked body; beyond: 400
 
   // First byte to end of header; then 408. Also until the end of the TLS handshake, and until a

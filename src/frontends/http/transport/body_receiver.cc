@@ -14,7 +14,7 @@
 namespace nereid::http {
 namespace {
 
-constexpr uint64_t kMaxContentLength = std::numeric_limits<int32_t>::max();
+constexpr uint64_t kMaxContentLength = std::numeric_limits<int64_t>::max();
 constexpr size_t kMinUnsizedCapacity = 4096;
 // A body is charged to the budget in steps. The first step needs no bytes of the body; each further
 // one is as large as what the client has sent so far, up to kLargestStep.
@@ -39,9 +39,9 @@ bool BodyReceiver::BeginSized(const HttpRequest& request, const BodyLimit& limit
   sized_ = true;
   size_ = size;
   body_.reset();
+  if (size > kMaxContentLength) return Refuse(400, ContentLengthError(absl::StrCat(size)));
   if (size > limit.bytes) return RefuseForRoute(size);
   if (size > options_->max_body_bytes) {
-    if (size > kMaxContentLength) return Refuse(400, ContentLengthError(absl::StrCat(size)));
     return Refuse(413, SizeError(absl::StrCat(" of ", size, " bytes")));
   }
   if (size == 0) return true;
@@ -97,8 +97,9 @@ bool BodyReceiver::AppendUnsized(absl::string_view bytes) {
   const size_t have = body_ == nullptr ? 0 : body_->capacity();
   const size_t needed = received() + bytes.size();
   if (needed > have) {
-    // Grows with the received bytes, not with the announced ones.
-    const size_t capacity = std::max({kMinUnsizedCapacity, 2 * have, needed});
+    // Grows with the received bytes, not with the announced ones, and not beyond what can be paid.
+    const uint64_t wish = std::max(kMinUnsizedCapacity, 2 * have);
+    const size_t capacity = std::max<uint64_t>(needed, std::min(wish, MostPayable()));
     std::optional<BudgetUnits> units = TakeUnits(capacity - have);
     if (!units.has_value()) return false;
     bool grown = true;
@@ -128,15 +129,21 @@ std::optional<BudgetUnits> BodyReceiver::TakeUnits(uint64_t bytes) {
   return std::nullopt;
 }
 
+uint64_t BodyReceiver::MostPayable() const {
+  const Budget* const budget = options_->body_budget;
+  if (budget == nullptr) return std::numeric_limits<uint64_t>::max();
+  const uint64_t most = budget->most_for_one(ShareUse::kAdmission);
+  return most - std::min(most, options_->request_cost);
+}
+
 // If the budget could not pay for `size` bytes even if no other client held anything, trying again
 // later does not help.
 bool BodyReceiver::IsPayable(uint64_t size) {
+  if (size <= MostPayable()) return true;
   const Budget* const budget = options_->body_budget;
-  if (budget == nullptr) return true;
-  const uint64_t most = budget->most_for_one(ShareUse::kAdmission);
-  if (size <= most && options_->request_cost <= most - size) return true;
   return Refuse(413, absl::StrCat("request body of ", size, " bytes and ", options_->request_cost,
-                                  " for the request exceed the ", most,
+                                  " for the request exceed the ",
+                                  budget->most_for_one(ShareUse::kAdmission),
                                   " bytes that one request may take of "
                                   "the server limit '",
                                   budget->name(), "' of ", budget->limit(), ". Use ",
@@ -165,7 +172,7 @@ std::shared_ptr<ReceivedBody> BodyReceiver::Take() {
 std::string ContentLengthError(absl::string_view text) {
   const bool number = !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
   return absl::StrCat("Unable to parse Content-Length, ",
-                      number ? "value is out of range [ -2147483648, 2147483647 ], " : "",
+                      number ? absl::StrCat("value is out of range [ 0, ", kMaxContentLength, " ], ") : "",
                       "got: ", text);
 }
 

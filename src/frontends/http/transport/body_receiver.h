@@ -66,6 +66,8 @@ class BodyReceiver {
   bool AppendUnsized(absl::string_view bytes);
   // Takes units for `bytes` more; none if they are refused.
   std::optional<BudgetUnits> TakeUnits(uint64_t bytes);
+  // Bytes of a body that the budget can pay for while it pays for nothing else.
+  uint64_t MostPayable() const;
   // Refuses what the budget could never pay for.
   bool IsPayable(uint64_t size);
   // `size` is the part of the text about the size, with a leading blank, or empty.

@@ -158,13 +158,34 @@ TEST(RequestReaderTest, ContentLengthErrorsHaveTheTextsOfTheProtocol) {
   auto failure = FailureOf(options, "POST / HTTP/1.1\r\nA: b\r\nContent-Length: abc\r\n\r\n");
   EXPECT_EQ(failure.status, 400);
   EXPECT_EQ(failure.message, "Unable to parse Content-Length, got: abc");
-  for (const char* number : {"2147483648", "99999999999999999999999"}) {
+  for (const char* number : {"9223372036854775808", "99999999999999999999999"}) {
     failure =
         FailureOf(options, absl::StrCat("POST / HTTP/1.1\r\nContent-Length: ", number, "\r\n\r\n"));
     EXPECT_EQ(failure.status, 400);
     EXPECT_EQ(failure.message, absl::StrCat("Unable to parse Content-Length, value is out of range "
-                                            "[ -2147483648, 2147483647 ], got: ",
+                                            "[ 0, 9223372036854775807 ], got: ",
                                             number));
+  }
+}
+
+TEST(RequestReaderTest, TheBudgetAloneBoundsLongBodies) {
+  Budget budget("bytes", uint64_t{16} << 30, "--max");
+  HttpServerOptions options;
+  options.body_budget = &budget;
+  // Of what is announced, only the first step is paid for.
+  RequestReader reader(&options);
+  transport::InputBuffer input;
+  Append(&input, "POST / HTTP/1.1\r\nContent-Length: 5000000000\r\n\r\nx");
+  EXPECT_EQ(reader.Consume(&input), Progress::kNeedMore);
+  EXPECT_LT(budget.used(), 1u << 20);
+  for (const char* head : {"POST / HTTP/1.1\r\nContent-Length: 13000000000\r\n\r\n",
+                           "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n306DC4200\r\n"}) {
+    const auto failure = FailureOf(options, head);
+    EXPECT_EQ(failure.status, 413);
+    EXPECT_EQ(failure.message,
+              "request body of 13000000000 bytes and 0 for the request exceed the 12884901888 "
+              "bytes that one request may take of the server limit 'bytes' of 17179869184. Use "
+              "--max to increase the limit.");
   }
 }
 
