@@ -85,6 +85,8 @@ struct Settings {
   // Settings of the response cache: [cache][setting]; become server.cache_configs.
   std::map<std::string, std::map<std::string, std::string>> cache_settings;
   std::optional<int64_t> response_cache_byte_size;
+  // What is wrong with the ports of services that may be off, by option; counts if they are on.
+  std::map<std::string, absl::Status> port_errors;
   // Accepted options that have no effect here, named in one warning.
   std::vector<std::string> without_effect;
   // Deprecation messages for options kept only for old command lines; one line per option.

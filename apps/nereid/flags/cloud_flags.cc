@@ -38,8 +38,7 @@ FlagGroup SagemakerFlags(Settings* s) {
   return {"SageMaker",
           {BooleanFlag("allow-sagemaker", &m->listen.allow,
                        "Serve containers' requests of SageMaker: /ping, /invocations and /models."),
-           IntegerFlag("sagemaker-port", &m->listen.port, {0, 65535},
-                       "Port to listen on; 0 picks a free one and prints it."),
+           PortFlag("sagemaker-port", &m->listen.port, &s->port_errors),
            {"sagemaker-safe-port-range", "<integer>-<integer>", "",
             "Ports that the other services may use, if SageMaker is served.",
             [m](absl::string_view value) { return ReadPortRange(value, &m->safe_ports); }},
@@ -56,8 +55,7 @@ FlagGroup VertexAiFlags(Settings* s) {
                            "AIP_PREDICT_ROUTE. With AIP_MODE=PREDICTION, HTTP and gRPC are off "
                            "unless allowed.")),
            WithDefaultText("AIP_HTTP_PORT, or 8080",
-                           IntegerFlag("vertex-ai-port", &v->listen.port, {0, 65535},
-                                       "Port to listen on; 0 picks a free one and prints it.")),
+                           PortFlag("vertex-ai-port", &v->listen.port, &s->port_errors)),
            ThreadsFlag("vertex-ai-thread-count", &v->listen.thread_count),
            WithDefaultText(
                "the only one",

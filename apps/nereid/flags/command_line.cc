@@ -67,18 +67,22 @@ absl::StatusOr<const Flag*> FindFlag(const std::vector<FlagGroup>& table, absl::
                    " (--help lists all options)"));
 }
 
-absl::Status Apply(const Flag& flag, absl::string_view value) {
-  const absl::Status status = flag.set(value);
-  if (status.ok()) return status;
+absl::Status BadOption(absl::string_view name, const absl::Status& status) {
   // Some options name the part of theirs that is wrong.
   constexpr char kBegin[] = "Bad option: \"--";
   if (absl::StartsWith(status.message(), kBegin)) return status;
-  return absl::InvalidArgumentError(absl::StrCat(kBegin, flag.name, "\".\n", status.message()));
+  return absl::InvalidArgumentError(absl::StrCat(kBegin, name, "\".\n", status.message()));
+}
+
+absl::Status Apply(const Flag& flag, absl::string_view value) {
+  const absl::Status status = flag.set(value);
+  return status.ok() ? status : BadOption(flag.name, status);
 }
 
 // A service that listens.
 struct Service {
   const char* name;
+  const char* option;  // of its port
   const CloudPortSettings* platform;  // null: no platform's
   bool enabled;
   std::string address;
@@ -104,12 +108,18 @@ absl::Status CheckPorts(const Settings& s) {
   const CloudPortSettings& sagemaker = s.sagemaker.listen;
   const CloudPortSettings& vertex_ai = s.vertex_ai.listen;
   const Service services[] = {
-      {"HTTP", nullptr, s.allow_http, s.http.address, s.http.port},
-      {"GRPC", nullptr, s.allow_grpc, s.grpc.address, s.grpc.port},
-      {"metrics", nullptr, s.server.metrics, s.metrics_address(), s.metrics.port},
-      {"console", nullptr, s.console.allow, s.console.address, s.console.port},
-      {"SageMaker", &sagemaker, sagemaker.allow, sagemaker.address, sagemaker.port},
-      {"Vertex AI", &vertex_ai, vertex_ai.allow, vertex_ai.address, vertex_ai.port}};
+      {"HTTP", "http-port", nullptr, s.allow_http, s.http.address, s.http.port},
+      {"GRPC", "grpc-port", nullptr, s.allow_grpc, s.grpc.address, s.grpc.port},
+      {"metrics", "metrics-port", nullptr, s.server.metrics, s.metrics_address(), s.metrics.port},
+      {"console", "console-port", nullptr, s.console.allow, s.console.address, s.console.port},
+      {"SageMaker", "sagemaker-port", &sagemaker, sagemaker.allow, sagemaker.address, sagemaker.port},
+      {"Vertex AI", "vertex-ai-port", &vertex_ai, vertex_ai.allow, vertex_ai.address, vertex_ai.port}};
+  for (const Service& service : services) {
+    const auto error = s.port_errors.find(service.option);
+    if (service.enabled && error != s.port_errors.end()) {
+      return BadOption(service.option, error->second);
+    }
+  }
   for (size_t i = 0; i < std::size(services); ++i) {
     for (size_t j = i + 1; j < std::size(services); ++j) {
       const Service& a = services[i];

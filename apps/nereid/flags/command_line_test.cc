@@ -57,6 +57,25 @@ TEST(CommandLineTest, TheConsoleIsOpenedByItsPort) {
               HasSubstr("HTTP requests and console requests at the same address and port"));
 }
 
+TEST(CommandLineTest, ThePortOfAServiceThatIsOffIsNotChecked) {
+  for (const std::string service : {"http", "grpc", "metrics", "sagemaker", "vertex-ai"}) {
+    for (const std::string port : {"-47", "65536"}) {
+      const std::string option = absl::StrCat("--", service, "-port=", port);
+      const std::string allow = absl::StrCat("--allow-", service, "=");
+      Settings off, corrected;
+      EXPECT_EQ(Parse({option, allow + "false"}, &off), absl::OkStatus());
+      EXPECT_THAT(ErrorOf({option, allow + "true"}),
+                  testing::AllOf(HasSubstr(absl::StrCat("Bad option: \"--", service, "-port\".\n")),
+                        HasSubstr("out of bound. Got " + port)));
+      EXPECT_EQ(Parse({option, absl::StrCat("--", service, "-port=0"), allow + "true"}, &corrected),
+                absl::OkStatus());
+    }
+    EXPECT_THAT(ErrorOf({absl::StrCat("--", service, "-port=x"),
+                         absl::StrCat("--allow-", service, "=false")}),
+                HasSubstr("Invalid option value. Got x"));
+  }
+}
+
 TEST(CommandLineTest, HugePagesCanBeTurnedOff) {
   Settings by_default, off;
   ASSERT_TRUE(Parse({}, &by_default).ok());

@@ -43,6 +43,24 @@ Flag StringSetFlag(std::string name, std::set<std::string>* target, std::string 
           }};
 }
 
+Flag PortFlag(std::string name, uint16_t* target, std::map<std::string, absl::Status>* errors) {
+  const auto set = [name, target, errors](absl::string_view value) {
+    int64_t number = 0;
+    absl::Status status = ParseInteger(value, -kMaxInt, kMaxInt, &number);
+    if (!status.ok()) return status;
+    errors->erase(name);
+    status = ParseInteger(value, 0, 65535, &number);
+    if (status.ok()) {
+      *target = static_cast<uint16_t>(number);
+    } else {
+      (*errors)[name] = status;
+    }
+    return absl::OkStatus();
+  };
+  return {name, "<integer>", absl::StrCat(*target),
+          "Port to listen on; 0 picks a free one and prints it.", set};
+}
+
 Flag SecondsFlag(std::string name, Duration* target, IntegerRange range, std::string help) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*target);
   return {std::move(name), "<integer>", absl::StrCat(seconds.count()), std::move(help),

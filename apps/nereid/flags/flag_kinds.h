@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -64,6 +65,10 @@ Flag IntegerFlag(std::string name, std::optional<Integer>* target, IntegerRange 
                  std::string help) {
   return {std::move(name), "<integer>", "", std::move(help), SetInteger<Integer>(target, range)};
 }
+
+// A port to listen on. One that cannot be goes into `(*errors)[name]`, because it matters only if
+// the service is on; a later one that can be takes it out.
+Flag PortFlag(std::string name, uint16_t* target, std::map<std::string, absl::Status>* errors);
 
 // Whole seconds.
 Flag SecondsFlag(std::string name, Duration* target, IntegerRange range, std::string help);

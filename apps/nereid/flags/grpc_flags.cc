@@ -76,8 +76,7 @@ FlagGroup GrpcFlags(Settings* s) {
       "gRPC",
       {BooleanFlag("allow-grpc", &s->allow_grpc, "Serve gRPC."),
        StringFlag("grpc-address", &g->address, "Address to listen on."),
-       IntegerFlag("grpc-port", &g->port, {0, 65535},
-                   "Port to listen on; 0 picks a free one and prints it."),
+       PortFlag("grpc-port", &g->port, &s->port_errors),
        BooleanFlag("reuse-grpc-port", &g->reuse_port,
                    "Let other processes listen on the same port."),
        WithDefaultText(

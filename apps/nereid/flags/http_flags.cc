@@ -15,8 +15,7 @@ FlagGroup HttpFlags(Settings* s) {
       "HTTP",
       {BooleanFlag("allow-http", &s->allow_http, "Serve HTTP/REST."),
        StringFlag("http-address", &h->address, "Address to listen on."),
-       IntegerFlag("http-port", &h->port, {0, 65535},
-                   "Port to listen on; 0 picks a free one and prints it."),
+       PortFlag("http-port", &h->port, &s->port_errors),
        BooleanFlag("reuse-http-port", &h->reuse_port,
                    "Let other processes listen on the same port."),
        WithDefaultText(
