@@ -59,11 +59,15 @@ TEST(ServingModelTest, TheMetricsConfigSaysWhatIsOnThePage) {
   EXPECT_THAT(PageOf(config, MetricsConfig::Off()), Not(HasSubstr("duration")));
 }
 
-TEST(ServingModelTest, OnlyDecoupledModelsCountFirstResponses) {
+TEST(ServingModelTest, FirstResponsesAreCounted) {
   CompiledModel config = ModelBuilder().Build();
   MetricsConfig metrics;
   metrics.histogram_latencies = true;
-  EXPECT_THAT(PageOf(config, metrics), Not(HasSubstr("first_response")));
+  // In milliseconds for every model, as release 2.73; in seconds where there may be others.
+  EXPECT_THAT(PageOf(config, metrics),
+              AllOf(HasSubstr("nv_inference_first_response_histogram_ms_bucket{model=\"m\","
+                              "version=\"1\",le=\"2000\"} 0\n"),
+                    Not(HasSubstr("nereid_first_response_duration_seconds"))));
   config.decoupled = true;
   EXPECT_THAT(PageOf(config, metrics),
               AllOf(HasSubstr("nv_inference_first_response_histogram_ms_bucket{model=\"m\","

@@ -29,7 +29,7 @@ Latencies::Latencies(size_t shards, LatencyOptions options)
     histograms_ = std::make_unique<Shard[]>(shards);
     if (options_.decoupled) first_response_ = std::make_unique<FirstResponses>();
   }
-  if (options_.decoupled && !options_.first_response_ms.empty()) {
+  if (!options_.first_response_ms.empty()) {
     first_ms_ = std::make_unique<ValueHistogram>(options_.first_response_ms);
   }
   if (options_.target_ns > 0) target_ = std::make_unique<Target>();

@@ -25,7 +25,7 @@ struct LatencyOptions {
   std::vector<double> quantiles;          // those of the summaries
   bool cached = false;                    // the model uses the response cache
   uint64_t target_ns = 0;                 // from the queue to the end of the execution; 0: none
-  bool decoupled = false;                 // first responses count, too
+  bool decoupled = false;                 // first responses have a histogram in seconds, too
   std::vector<double> first_response_ms;  // bounds of their histogram in ms; empty: there is none
 };
 
