@@ -342,6 +342,14 @@ def test_a_collector_that_is_down(
     assert "secret" not in server.log_text()
 
 
+def test_an_address_without_a_scheme_is_http(
+    server_factory: ServerFactory, models: ModelRepository, collector: OtlpCollector
+) -> None:
+    server = start(server_factory, models, collector.url.removeprefix("http://"))
+    assert echo(server.http_url).status == 200
+    assert only(collector.await_spans(4), "InferRequest")
+
+
 def test_addresses_that_cannot_be(server_factory: ServerFactory, models: ModelRepository) -> None:
     server = server_factory(
         models,

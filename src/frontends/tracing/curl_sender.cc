@@ -109,7 +109,8 @@ class CurlSender final : public HttpSender {
 
 absl::StatusOr<std::unique_ptr<HttpSender>> MakeCurlSender(
     const std::string& url, const std::vector<std::string>& headers) {
-  if (!absl::StartsWith(url, "http://") && !absl::StartsWith(url, "https://")) {
+  if (absl::StrContains(url, "://") && !absl::StartsWith(url, "http://") &&
+      !absl::StartsWith(url, "https://")) {
     return absl::InvalidArgumentError(
         absl::StrCat("the URL of a collector begins with http:// or https://: '", url, "'"));
   }
@@ -130,6 +131,7 @@ absl::StatusOr<std::unique_ptr<HttpSender>> MakeCurlSender(
   CURL* const curl = handle.get();
   library->easy_setopt(curl, CURLOPT_URL, url.c_str());
   library->easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  library->easy_setopt(curl, CURLOPT_DEFAULT_PROTOCOL, "http");  // of localhost:4318/v1/traces
   library->easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   library->easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
   library->easy_setopt(curl, CURLOPT_POST, 1L);

@@ -31,6 +31,7 @@ struct TracedTime {
   uint64_t id = 0;
   std::string name;      // of the activity
   uint64_t time_ns = 0;  // steady clock
+  bool custom = false;   // the name is a backend's own
 };
 
 struct TracedTensor {

@@ -3,6 +3,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/string_view.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,8 @@ namespace {
 constexpr char kRootName[] = "InferRequest";
 constexpr char kComputeName[] = "compute";
 constexpr char kBatchName[] = "batch";
+constexpr absl::string_view kCustomStart = "_START";
+constexpr absl::string_view kCustomEnd = "_END";
 
 // The spans of one request to a model.
 struct ModelSpans {
@@ -29,7 +32,16 @@ struct ModelSpans {
   OtlpSpan model;
   std::optional<OtlpSpan> compute;
   std::vector<OtlpSpan> batches;  // that belong to this trace; several if it was rescheduled
+  std::vector<OtlpSpan> custom;   // of a backend's own activities
+  std::vector<size_t> open;       // those of them that have not ended, the innermost last
 };
+
+// Whether the activity begins (ends) a span of its own.
+bool BeginsSpan(const TracedTime& time) {
+  return time.custom && time.name.size() > kCustomStart.size() &&
+         absl::EndsWith(time.name, kCustomStart);
+}
+bool EndsSpan(const TracedTime& time) { return time.custom && absl::EndsWith(time.name, kCustomEnd); }
 
 bool IsFrontend(absl::string_view activity) {
   return absl::StartsWith(activity, "HTTP_") || absl::StartsWith(activity, "GRPC_") ||
@@ -102,13 +114,50 @@ class SpanMaker {
   void Add(const TracedNames&) {}
 
   void Add(const TracedTime& time) {
-    ModelSpans* const spans = IsFrontend(time.name) ? nullptr : Find(time.id);
+    ModelSpans* const spans = !time.custom && IsFrontend(time.name) ? nullptr : Find(time.id);
+    if (spans != nullptr && time.custom) return AddCustom(time, spans);
     OtlpSpan* span = spans == nullptr ? &root_ : &spans->model;
     if (spans != nullptr && absl::StartsWith(time.name, "COMPUTE_")) {
       span = ComputeOf(spans);
       if (!spans->batches.empty()) spans->batches.back().Cover(time.time_ns);
     }
     span->AddEvent(time.name, time.time_ns);
+  }
+
+  void AddCustom(const TracedTime& time, ModelSpans* spans) {
+    if (BeginsSpan(time)) BeginCustom(time, spans);
+    const std::vector<size_t>::const_iterator ended =
+        EndsSpan(time) ? FindOpen(time, *spans) : spans->open.cend();
+    OtlpSpan& span = ended != spans->open.cend() ? spans->custom[*ended]
+                     : spans->open.empty()       ? spans->model
+                                                 : spans->custom[spans->open.back()];
+    span.AddEvent(time.name, time.time_ns);
+    spans->model.Cover(time.time_ns);
+    // What began inside it, and was not ended, ends with it.
+    for (auto inner = ended; inner != spans->open.cend(); ++inner) {
+      spans->custom[*inner].Cover(time.time_ns);
+    }
+    spans->open.erase(ended, spans->open.cend());
+  }
+
+  void BeginCustom(const TracedTime& time, ModelSpans* spans) {
+    const SpanId parent =
+        spans->open.empty() ? spans->model.id : spans->custom[spans->open.back()].id;
+    OtlpSpan& span = spans->custom.emplace_back(wall_offset_ns_);
+    span.name = time.name.substr(0, time.name.size() - kCustomStart.size());
+    span.parent = parent;
+    FillRandom(random_, &span.id);
+    spans->open.push_back(spans->custom.size() - 1);
+  }
+
+  // The innermost span that `time` ends, in spans.open; its end if there is none.
+  static std::vector<size_t>::const_iterator FindOpen(const TracedTime& time,
+                                                      const ModelSpans& spans) {
+    const absl::string_view name = absl::StripSuffix(time.name, kCustomEnd);
+    for (auto it = spans.open.end(); it != spans.open.begin();) {
+      if (spans.custom[*--it].name == name) return it;
+    }
+    return spans.open.cend();
   }
 
   void Add(const TracedTensor& tensor) {
@@ -163,6 +212,7 @@ class SpanMaker {
       if (spans.compute.has_value() && spans.compute->end_ns() != 0) {
         spans.model.Cover(spans.compute->end_ns());
       }
+      for (const size_t open : spans.open) spans.custom[open].Cover(spans.model.end_ns());
       root_.Cover(spans.model.start_ns());
       root_.Cover(spans.model.end_ns());
       if (spans.batches.empty()) continue;
@@ -178,6 +228,7 @@ class SpanMaker {
     const auto add = [&](OtlpSpan* span) { encoded.push_back(span->Encode(trace_id_, state)); };
     for (ModelSpans& spans : models_) {
       for (OtlpSpan& batch : spans.batches) add(&batch);
+      for (OtlpSpan& custom : spans.custom) add(&custom);
       if (spans.compute.has_value()) add(&*spans.compute);
       add(&spans.model);
     }
@@ -199,6 +250,8 @@ size_t CountSpans(const FinishedTrace& trace) {
   size_t spans = 1;
   for (const TracedEvent& event : trace.events) {
     if (std::holds_alternative<TracedNames>(event)) spans += 2;  // it has computed, usually
+    const auto* const time = std::get_if<TracedTime>(&event);
+    if (time != nullptr && BeginsSpan(*time)) ++spans;
     const auto* const batch = std::get_if<TracedBatch>(&event);
     if (batch != nullptr && !batch->members.empty()) ++spans;
   }

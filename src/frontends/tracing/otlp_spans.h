@@ -1,7 +1,8 @@
 // A finished trace as spans of OpenTelemetry: one for the client's request (`InferRequest`), below
-// it one for each request to a model, named after the model, and below those `compute` and, if this
-// trace has the first traced request of a batch, `batch`, which links all traced requests of it.
-// Pure functions.
+// it one for each request to a model, named after the model, and below those `compute`, `batch` if
+// this trace has the first traced request of a batch, which links all traced requests of it, and
+// NAME for a backend's own activities NAME_START and NAME_END, inside one another as they were
+// reported. Pure functions.
 #ifndef NEREID_FRONTENDS_TRACING_OTLP_SPANS_H_
 #define NEREID_FRONTENDS_TRACING_OTLP_SPANS_H_
 

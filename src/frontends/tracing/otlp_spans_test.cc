@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "frontends/tracing/otlp_encoding.h"
 #include "frontends/tracing/protobuf_text.h"
@@ -85,6 +86,58 @@ TEST(OtlpSpansTest, ABatchHasASpanInOneOfTheTraces) {
   EXPECT_EQ(CountSpans(trace), 4U);
   EXPECT_NE(spans[0].find("batch"), std::string::npos);
   EXPECT_NE(spans[0].find(std::string(8, 'o')), std::string::npos);
+}
+
+// `text` as it stands in a message: behind its length.
+std::string Named(const std::string& text) {
+  return std::string(1, static_cast<char>(text.size())) + text;
+}
+
+TEST(OtlpSpansTest, PairsOfABackendsOwnActivitiesAreSpans) {
+  FinishedTrace trace;
+  trace.root_id = 1;
+  trace.events.push_back(TracedNames{1, 0, "m", 1, ""});
+  const auto custom = [&](const char* name, uint64_t time) {
+    trace.events.push_back(TracedTime{1, name, time, /*custom=*/true});
+  };
+  trace.events.push_back(TracedTime{1, "REQUEST_START", 20});  // no pair: it is the server's
+  custom("HTTP_A_START", 30);
+  custom("INNER_START", 40);
+  custom("SINGLE", 45);
+  custom("OTHER_END", 46);
+  custom("INNER_END", 50);
+  custom("HTTP_A_END", 60);
+  custom("OPEN_START", 70);
+  custom("LAST", 75);
+  custom("_START", 76);
+  trace.events.push_back(TracedTime{1, "REQUEST_END", 80});
+  uint64_t bits = 1;
+  const std::vector<std::string> spans = MakeSpans(trace, 0, [&] { return bits++; });
+  ASSERT_EQ(spans.size(), 5U);
+  EXPECT_EQ(CountSpans(trace), 6U);  // the model may have computed
+  const char* const names[] = {"HTTP_A", "INNER", "OPEN", "m", "InferRequest"};
+  const std::vector<std::vector<std::string>> events = {
+      {"HTTP_A_START", "HTTP_A_END"},
+      {"INNER_START", "SINGLE", "OTHER_END", "INNER_END"},
+      {"OPEN_START", "LAST", "_START"},
+      {"REQUEST_START", "REQUEST_END"},
+      {}};
+  for (size_t i = 0; i < spans.size(); ++i) {
+    EXPECT_NE(spans[i].find(Named(names[i])), std::string::npos) << i;
+    for (size_t j = 0; j < events.size(); ++j) {
+      for (const std::string& event : events[j]) {
+        EXPECT_EQ(spans[i].find(Named(event)) != std::string::npos, i == j) << i << event;
+      }
+    }
+  }
+  // Field 2 is the id of a span, field 4 that of its parent.
+  const auto id = [&](size_t i) { return spans[i].substr(spans[i].find("\x12\x08") + 2, 8); };
+  const auto is_child = [&](size_t i, size_t parent) {
+    return spans[i].find("\x22\x08" + id(parent)) != std::string::npos;
+  };
+  EXPECT_TRUE(is_child(0, 3));
+  EXPECT_TRUE(is_child(1, 0));
+  EXPECT_TRUE(is_child(2, 3));
 }
 
 TEST(OtlpSpansTest, IdsAreNeverAllZero) {
