@@ -469,15 +469,15 @@ BackgroundLog::~BackgroundLog() {
 }
 
 bool LogRate::Take(TimePoint now, uint64_t* suppressed) {
-  constexpr int64_t kPeriodNs = kPeriod.count();
+  const int64_t period_ns = period_.count();
   const auto now_ns = static_cast<int64_t>(ToNanos(now));
   int64_t used = used_until_.load(std::memory_order_relaxed);
   do {
-    if (used - now_ns > (kBurst - 1) * kPeriodNs) {
+    if (used - now_ns > (burst_ - 1) * period_ns) {
       suppressed_.fetch_add(1, std::memory_order_relaxed);
       return false;
     }
-  } while (!used_until_.compare_exchange_weak(used, std::max(used, now_ns) + kPeriodNs,
+  } while (!used_until_.compare_exchange_weak(used, std::max(used, now_ns) + period_ns,
                                               std::memory_order_relaxed));
   *suppressed = suppressed_.exchange(0, std::memory_order_relaxed);
   return true;

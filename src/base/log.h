@@ -19,6 +19,7 @@
 #include <absl/strings/string_view.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <ostream>
@@ -103,19 +104,22 @@ class NEREID_API BackgroundLog {
   const uint64_t process_;  // a forked child inherits the object, but not the thread
 };
 
-// How often one place may log: kBurst lines at once, and one every kPeriod. Thread-safe.
+// How often one place may log: so many lines at once, and one every period. Thread-safe.
 class NEREID_API LogRate {
  public:
   static constexpr int kBurst = 10;
   static constexpr Duration kPeriod = std::chrono::seconds(1);
 
-  constexpr LogRate() = default;
+  constexpr explicit LogRate(int burst = kBurst, Duration period = kPeriod)
+      : burst_(burst), period_(period) {}
 
   // Whether a line may be written at `now`. Then `*suppressed` says how many were not since the
   // last one that was.
   bool Take(TimePoint now, uint64_t* suppressed);
 
  private:
+  const int burst_;
+  const Duration period_;
   std::atomic<int64_t> used_until_{0};  // nanoseconds of the steady clock
   std::atomic<uint64_t> suppressed_{0};
 };
@@ -181,15 +185,19 @@ NEREID_API std::ostream& operator<<(std::ostream& out, LogAbout about);
 
 // Like LOG_WARNING and LOG_ERROR, within the LogRate of the place where they stand. A line that
 // comes after others were suppressed says how many.
-#define NEREID_LOG_SELDOM(level)                                                                 \
-  for (::nereid::log_internal::SeldomTurn nereid_turn(level,                                     \
-                                                      [] {                                       \
-                                                        static constinit ::nereid::LogRate rate; \
-                                                        return &rate;                            \
-                                                      }());                                      \
-       nereid_turn.granted(); nereid_turn.End())                                                 \
+#define NEREID_LOG_AT_RATE(level, ...)                                                  \
+  for (::nereid::log_internal::SeldomTurn nereid_turn(                                  \
+           level,                                                                       \
+           [] {                                                                         \
+             static constinit ::nereid::LogRate rate{__VA_ARGS__};                      \
+             return &rate;                                                              \
+           }());                                                                        \
+       nereid_turn.granted(); nereid_turn.End())                                        \
   ::nereid::log_internal::Line(level, __FILE__, __LINE__, nereid_turn.suppressed()).stream()
-#define LOG_WARNING_SELDOM NEREID_LOG_SELDOM(::nereid::LogLevel::kWarning)
-#define LOG_ERROR_SELDOM NEREID_LOG_SELDOM(::nereid::LogLevel::kError)
+#define LOG_WARNING_SELDOM NEREID_LOG_AT_RATE(::nereid::LogLevel::kWarning)
+#define LOG_ERROR_SELDOM NEREID_LOG_AT_RATE(::nereid::LogLevel::kError)
+// LOG_VERBOSE(1) for what is about each request: a thousand lines at once, then as many a second.
+#define LOG_VERBOSE_REQUEST \
+  NEREID_LOG_AT_RATE(::nereid::LogLevel::kVerbose, 1000, ::std::chrono::milliseconds(1))
 
 #endif  // NEREID_BASE_LOG_H_

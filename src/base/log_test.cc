@@ -506,6 +506,30 @@ TEST(LogRateTest, ABurstThenOneEachPeriod) {
   EXPECT_FALSE(rate.Take(now, &suppressed));
 }
 
+TEST(LogRateTest, ARateOfItsOwn) {
+  LogRate rate(3, std::chrono::milliseconds(1));
+  TimePoint now = FromNanos(1'000'000'000'000);
+  uint64_t suppressed = 0;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(rate.Take(now, &suppressed)) << i;
+  EXPECT_FALSE(rate.Take(now, &suppressed));
+  now += std::chrono::milliseconds(1);
+  EXPECT_TRUE(rate.Take(now, &suppressed));
+  EXPECT_FALSE(rate.Take(now, &suppressed));
+}
+
+TEST_F(LogTest, LinesAboutRequestsAreBounded) {
+  LogSettings settings;
+  settings.verbose_level = 1;
+  const auto log = [] {
+    for (int i = 0; i < 100'000; ++i) LOG_VERBOSE_REQUEST << "asked";
+  };
+  EXPECT_EQ(Captured(log).first, "") << "verbose is off";
+  Configure(settings);
+  const std::string out = Captured(log).first;
+  EXPECT_GE(std::count(out.begin(), out.end(), '\n'), 1000);
+  EXPECT_LT(std::count(out.begin(), out.end(), '\n'), 50'000);
+}
+
 TEST_F(LogTest, APlaceThatLogsSeldomTellsWhatItLeftOut) {
   const auto [out, err] = Captured([] {
     log_internal::Line(LogLevel::kWarning, "file.cc", 3, 17).stream() << "it happened";

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import tritonclient.grpc
 import tritonclient.http
@@ -130,3 +131,46 @@ def test_a_log_file_is_opened_again(
     server.stop()
     assert "signal 15 received" in file.read_text()
     assert "signal 15 received" not in (tmp_path / "server.log.1").read_text()
+
+
+def test_verbose_says_what_was_asked_and_why_it_failed(server: ServerProcess, client: Any) -> None:
+    """Over both protocols; and nothing unless it was asked for."""
+    over_http = isinstance(client, tritonclient.http.InferenceServerClient)
+    module = tritonclient.http if over_http else tritonclient.grpc
+    tensor = module.InferInput("WRONG", [1], "FP32")
+    tensor.set_data_from_numpy(np.array([1], np.float32))
+    lines = ("HTTP request: ", "gRPC request: ", "Infer failed: ")
+
+    def count() -> list[int]:
+        return [server.log_text().count(line) for line in lines]
+
+    def infer(model: str) -> str:
+        with pytest.raises(InferenceServerException) as error:
+            client.infer(model, [tensor])
+        return error.value.message()
+
+    before = count()
+    infer("echo")
+    assert count() == before
+    client.update_log_settings({"log_verbose_level": 1})
+    texts = [infer("echo"), infer("nobody")]
+    for text in texts:
+        poll_until("why", lambda text=text: f"Infer failed: {text}" in server.log_text())
+    asked = (
+        [f"HTTP request: POST /v2/models/{model}/infer" for model in ("echo", "nobody")]
+        if over_http
+        else ["gRPC request: /inference.GRPCInferenceService/ModelInfer"]
+    )
+    for line in asked:
+        assert f'"{line}"' in server.log_text()
+
+
+def test_verbose_lines_are_bounded_and_escaped(server: ServerProcess, client: Any) -> None:
+    client.update_log_settings({"log_verbose_level": 1})
+    raw_http.get(server.http_url, "/v2/" + "x" * 5000)
+    body = json.dumps({"id": "a\nI0101 forged", "inputs": []}).encode()
+    raw_http.post(server.http_url, "/v2/models/echo/infer", body)
+    poll_until("the reason", lambda: "forged" in server.log_text())
+    assert "x" * 1000 in server.log_text()
+    assert "x" * 1025 not in server.log_text()
+    assert "\nI0101 forged" not in server.log_text()

@@ -72,6 +72,11 @@ void SendEnd(http2::Stream* stream, bool head_sent, GrpcCode code, absl::string_
   }
 }
 
+void LogCall(const http2::Stream& stream) {
+  LOG_VERBOSE_REQUEST << "gRPC request: "
+                      << stream.FindHeader(":path").substr(0, AccessLog::kLongestText);
+}
+
 // Whether a field of the head is the client's own, not one of HTTP or gRPC.
 bool IsMetadata(absl::string_view name) {
   return !name.empty() && name.front() != ':' && name != "content-type" && name != "te" &&
@@ -135,6 +140,7 @@ std::shared_ptr<http2::StreamUser> GrpcCall::RefuseOther(http2::Stream* stream,
 }
 
 void GrpcCall::Refuse(http2::Stream* stream, const absl::Status& error) {
+  LogCall(*stream);
   SendEnd(stream, /*head_sent=*/false, GrpcCodeOfTransport(error.code()), error.message(), {});
 }
 
@@ -154,6 +160,7 @@ void GrpcCall::EndAccess(GrpcCode code) {
 }
 
 bool GrpcCall::ReadHead() {
+  LogCall(*stream());
   if (AccessLog* const log = environment().executors.access_log) BeginAccess(log);
   const auto refuse = [this](const absl::Status& error) {
     SendStatus(GrpcCodeOfTransport(error.code()), error.message());

@@ -39,7 +39,10 @@ GenerateEndpoint::GenerateEndpoint(Server* server, SpareExecutor* compression,
 void GenerateEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> request,
                               bool streamed, HttpResponder responder) {
   auto begun = Begin(names, *request, responder.other_requests());
-  if (!begun.ok()) return responder.Complete(StatusResponse(begun.status()));
+  if (!begun.ok()) {
+    NoteFailure(nullptr, begun.status());
+    return responder.Complete(StatusResponse(begun.status()));
+  }
   std::shared_ptr<GenerateInference> inference = *std::move(begun);
   if (streamed) {
     std::shared_ptr<ResponseCredit> credit;

@@ -52,6 +52,24 @@ std::optional<absl::string_view> HttpRequest::FindHeader(absl::string_view name)
   return std::nullopt;
 }
 
+const char* HttpMethodName(HttpMethod method) {
+  switch (method) {
+    case HttpMethod::kGet:
+      return "GET";
+    case HttpMethod::kHead:
+      return "HEAD";
+    case HttpMethod::kPost:
+      return "POST";
+    case HttpMethod::kDelete:
+      return "DELETE";
+    case HttpMethod::kOptions:
+      return "OPTIONS";
+    case HttpMethod::kOther:
+      return "OTHER";
+  }
+  return "OTHER";
+}
+
 HttpResponse MakeErrorResponse(int status, absl::string_view message) {
   HttpResponse response;
   response.status = status;

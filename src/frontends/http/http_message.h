@@ -31,6 +31,8 @@
 namespace nereid {
 
 enum class HttpMethod : uint8_t { kGet, kHead, kPost, kDelete, kOptions, kOther };
+// "GET" and so on, "OTHER".
+const char* HttpMethodName(HttpMethod method);
 
 struct HttpHeader {
   absl::string_view name;

@@ -54,6 +54,12 @@ absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(const Server& server,
   return model;
 }
 
+// Before there is an inference.
+void RefuseAtOnce(const absl::Status& error, HttpResponder* responder) {
+  NoteFailure(nullptr, error);
+  responder->Complete(StatusResponse(error));
+}
+
 }  // namespace
 
 struct InferEndpoint::Compressed {
@@ -76,15 +82,16 @@ InferEndpoint::InferEndpoint(Server* server, SpareExecutor* compression,
 void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> request,
                            HttpResponder responder) {
   const auto version = VersionOf(names);
-  if (!version.ok()) return responder.Complete(StatusResponse(version.status()));
+  if (!version.ok()) return RefuseAtOnce(version.status(), &responder);
   auto model = FindModel(*server_, names, *version);
-  if (!model.ok()) return responder.Complete(StatusResponse(model.status()));
+  if (!model.ok()) return RefuseAtOnce(model.status(), &responder);
   auto slot = server_->in_flight_requests()->TakeFairly(1, responder.other_requests(),
                                                         ShareUse::kAdmission);
-  if (!slot.ok()) return responder.Complete(StatusResponse(slot.status()));
+  if (!slot.ok()) return RefuseAtOnce(slot.status(), &responder);
 
   const auto coding = ParseContentEncoding(request->FindHeader("Content-Encoding").value_or(""));
   if (!coding.ok()) {
+    NoteFailure(nullptr, coding.status());
     HttpResponse refusal = StatusResponse(coding.status());
     refusal.headers.emplace_back("Accept-Encoding", "gzip, deflate");
     return responder.Complete(std::move(refusal));

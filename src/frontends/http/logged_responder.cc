@@ -12,24 +12,6 @@ namespace {
 // What nginx writes for a client that has left.
 constexpr int kClientLeft = 499;
 
-const char* MethodName(HttpMethod method) {
-  switch (method) {
-    case HttpMethod::kGet:
-      return "GET";
-    case HttpMethod::kHead:
-      return "HEAD";
-    case HttpMethod::kPost:
-      return "POST";
-    case HttpMethod::kDelete:
-      return "DELETE";
-    case HttpMethod::kOptions:
-      return "OPTIONS";
-    case HttpMethod::kOther:
-      return "OTHER";
-  }
-  return "OTHER";
-}
-
 uint64_t BodyBytes(const HttpResponse& response) {
   uint64_t bytes = response.text.size();
   for (const HttpChunk& chunk : response.chunks) bytes += chunk.size;
@@ -103,7 +85,7 @@ HttpResponder LogAnswer(AccessLog* log, const Clock& clock, const HttpRequest& r
   HttpOrigin origin = responder.origin();
   entry.protocol = origin.protocol;
   entry.peer = std::move(origin.peer);
-  entry.method = MethodName(request.method());
+  entry.method = HttpMethodName(request.method());
   entry.path = std::string(request.path().substr(0, AccessLog::kLongestText));
   entry.model = std::move(model);
   entry.bytes_in = request.body_text().size();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/json_writer.h"
+#include "base/log.h"
 #include "frontends/tracing/span_ids.h"
 
 namespace nereid {
@@ -121,7 +122,7 @@ void TracedRequest::OnActivity(InferenceTrace* trace, TraceActivity activity, ui
 }
 
 void TracedRequest::OnCustom(InferenceTrace* trace, absl::string_view name, uint64_t time_ns) {
-  Add(trace, TracedTime{trace->id(), std::string(name), time_ns}, name.size());
+  Add(trace, TracedTime{trace->id(), std::string(name), time_ns, /*custom=*/true}, name.size());
 }
 
 void TracedRequest::OnTensor(InferenceTrace* trace, TraceActivity activity,
@@ -224,6 +225,12 @@ bool TracedRequest::Pay(size_t bytes) {
   if (!units.ok()) return false;
   trace_->memory.Add(*std::move(units));
   return true;
+}
+
+void NoteError(const TracedRequestPtr& traced, const absl::Status& error) {
+  constexpr size_t kMostLoggedBytes = 4096;
+  LOG_VERBOSE_REQUEST << "Infer failed: " << error.message().substr(0, kMostLoggedBytes);
+  if (traced != nullptr) traced->NoteError(error);
 }
 
 LogAbout AboutRequest(const InferRequest& request, const TracedRequestPtr& traced) {

@@ -95,9 +95,11 @@ class TracedRequest final : public TraceReceiver,
 // Null, as for nearly every request: it is not traced.
 using TracedRequestPtr = std::shared_ptr<TracedRequest>;
 
-// NoteError, if the request is traced and `error` is one.
+// Why a request of inference fails, for its trace if it has one, and for the verbose log. Nothing if
+// `error` is none.
+void NoteError(const TracedRequestPtr& traced, const absl::Status& error);
 inline void NoteFailure(const TracedRequestPtr& traced, const absl::Status& error) {
-  if (traced != nullptr && !error.ok()) traced->NoteError(error);
+  if (!error.ok()) NoteError(traced, error);
 }
 
 // For lines of the log about `request`, which is not issued yet.

@@ -1,10 +1,20 @@
 #include "frontends/http/transport/response_receiver.h"
 
+#include "base/log.h"
+
 namespace nereid::http {
+namespace {
+
+// Of a path in the log.
+constexpr size_t kMostLoggedBytes = 1024;
+
+}  // namespace
 
 void ResponseReceiver::Handle(HttpHandler* handler, std::unique_ptr<HttpRequest> request) {
   handling_ = true;
   added_headers_.clear();
+  LOG_VERBOSE_REQUEST << "HTTP request: " << HttpMethodName(request->method()) << " "
+                      << request->path().substr(0, kMostLoggedBytes);
   handler->Handle(std::move(request), HttpResponder(Receiver()));
 }
 
