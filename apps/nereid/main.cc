@@ -31,6 +31,7 @@
 #include "flags/trace_environment.h"
 #include "huge_pages/huge_page_thread.h"
 #include "huge_pages/process_memory.h"
+#include "memory_limit.h"
 #include "server/server.h"
 #include "service_manager.h"
 #include "services.h"
@@ -291,6 +292,12 @@ int Main(int argc, char** argv) {
   for (const std::string& deprecation : settings.deprecations) std::cerr << deprecation << "\n";
   if (const absl::Status configured = Log::Configure(settings.log); !configured.ok()) {
     std::cerr << program << ": " << configured.message() << "\n";
+    return 1;
+  }
+  const char* const told = std::getenv(kMemoryLimitVariable);
+  if (const absl::Status set = SetInFlightBytes("", told == nullptr ? "" : told, &settings);
+      !set.ok()) {
+    std::cerr << program << ": " << set.message() << "\n";
     return 1;
   }
   RaiseDescriptorLimit();

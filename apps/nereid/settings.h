@@ -18,6 +18,7 @@
 #include "cloud_settings.h"
 #include "console_settings.h"
 #include "frontends/access/restricted_apis.h"
+#include "frontends/codec/non_finite.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/grpc/grpc_server_options.h"
 #include "frontends/header_forwarding/header_forwarding.h"
@@ -52,6 +53,7 @@ struct Settings {
   bool help_markdown = false;
   bool version = false;
   ServerOptions server;
+  std::optional<uint64_t> max_in_flight_bytes;  // as given; none: memory_limit.h chooses
   LogSettings log;
   Duration lame_duck{0};          // how long the server says that it is not ready before it ends
   AccessLog::Options access_log;  // without a file there is none

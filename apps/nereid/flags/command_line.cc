@@ -251,6 +251,9 @@ absl::StatusOr<std::set<std::string>> ApplyAll(const std::vector<FlagGroup>& tab
 absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings) {
   RETURN_IF_ERROR(ApplyAll(MakeFlagTable(settings), args).status());
   RETURN_IF_ERROR(SetCacheConfigs(settings));
+  if (settings->max_in_flight_bytes.has_value()) {
+    settings->server.max_in_flight_bytes = *settings->max_in_flight_bytes;
+  }
   TakePlatformRepository(settings);
   return CheckTogether(*settings);
 }

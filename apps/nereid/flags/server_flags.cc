@@ -37,11 +37,15 @@ FlagGroup ServerFlags(Settings* s) {
                    "Seconds after SIGTERM or SIGINT in which the server says that it is not ready "
                    "but goes on serving, so that no request is lost while balancers and Kubernetes "
                    "take it out of their lists. --exit-timeout-secs begins after them."),
-       IntegerFlag("max-in-flight-bytes", &o->max_in_flight_bytes, {0, kMaxInt64},
-                   "Bytes of requests and responses held at a time, over HTTP and gRPC together. "
-                   "What would exceed it is refused at once (503, UNAVAILABLE), and of the last "
-                   "quarter only small requests get any, so one request gets at most three "
-                   "quarters. 0: no limit."),
+       WithDefaultText(
+           absl::StrCat(o->max_in_flight_bytes, ", or less where memory is limited"),
+           IntegerFlag("max-in-flight-bytes", &s->max_in_flight_bytes, {0, kMaxInt64},
+                       "Bytes of requests and responses held at a time, over HTTP and gRPC "
+                       "together. What would exceed it is refused at once (503, UNAVAILABLE), and "
+                       "of the last quarter only small requests get any, so one request gets at "
+                       "most three quarters. 0: no limit. Where a control group or "
+                       "NEREID_MEMORY_LIMIT limits the memory, the default is half of what that "
+                       "leaves beside 192 MiB.")),
        IntegerFlag("max-in-flight-requests", &o->max_in_flight_requests, {0, kMaxInt64},
                    "Inference requests that clients have open at a time, over HTTP and gRPC "
                    "together; more are refused (503, UNAVAILABLE), first those of streams that "

@@ -25,6 +25,20 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ add .Values.lameDuckSecs .Values.exitTimeoutSecs 15 }}
 {{- end }}
 
+{{/* The bytes that a quantity of memory means: 1.5Gi, 500M, 1e9. */}}
+{{- define "nereid.bytes" -}}
+{{- $number := regexFind "^[0-9.]+(e[+]?[0-9]+)?" . }}
+{{- $units := dict "" 1 "m" 0.001 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "P" 1000000000000000
+  "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "Pi" 1125899906842624 }}
+{{- mulf (float64 $number) (get $units (trimPrefix $number .)) | int64 }}
+{{- end }}
+
+{{/* Half of what the limit leaves beside 192 MiB, as the server itself would choose; at most 4 GiB. */}}
+{{- define "nereid.inFlightBytes" -}}
+{{- $left := sub (include "nereid.bytes" . | int64) 201326592 }}
+{{- min 4294967296 (max 16777216 (div $left 2)) }}
+{{- end }}
+
 {{/* The server's options, one a line. */}}
 {{- define "nereid.args" -}}
 --model-repository=/models{{ with .Values.models.folder }}/{{ . }}{{ end }}
@@ -39,6 +53,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 --{{ . }}-server-cert=/etc/nereid/tls/tls.crt
 --{{ . }}-server-key=/etc/nereid/tls/tls.key
 {{- end }}
+{{- end }}
+{{- $limit := dig "limits" "memory" "" .Values.resources | toString }}
+{{- if and $limit (not (regexMatch "(^|\n)--max-in-flight-bytes(=|\n|$)" (join "\n" .Values.args))) }}
+--max-in-flight-bytes={{ include "nereid.inFlightBytes" $limit }}
 {{- end }}
 {{- range .Values.args }}
 {{ . }}
