@@ -10,6 +10,7 @@ import pytest
 from conftest import ServerFactory
 from support import raw_http
 from support.infer import assert_serving, echo_document
+from support.metrics import metric
 from support.raw_http import RawConnection
 from support.repository import ModelRepository
 
@@ -181,3 +182,18 @@ def test_connection_limit(server_factory: ServerFactory, echo_repository: ModelR
     finally:
         for connection in connections:
             connection.close()
+
+
+def test_bytes_in_flight_follow_from_the_memory_limit(
+    server_factory: ServerFactory, echo_repository: ModelRepository
+) -> None:
+    env = {"NEREID_MEMORY_LIMIT": str(1 << 30)}
+    server = server_factory(echo_repository, env=env)
+    assert metric(server.metrics_url, "nereid_in_flight_bytes_limit") == 416 << 20
+    assert "at most 416 MiB of requests and responses in flight" in server.log_text()
+    server = server_factory(echo_repository, "--max-in-flight-bytes=5000000", env=env)
+    assert metric(server.metrics_url, "nereid_in_flight_bytes_limit") == 5000000
+    assert "in flight" not in server.log_text()
+    wrong = server_factory(echo_repository, env={"NEREID_MEMORY_LIMIT": "1Gi"}, wait_for=None)
+    assert wrong.wait_exit() == 1
+    assert "NEREID_MEMORY_LIMIT" in wrong.log_text()

@@ -97,6 +97,39 @@ def test_the_pod_outlives_the_servers_end(helm: Helm) -> None:
     assert pod["terminationGracePeriodSeconds"] > 7 + 100 + 10
 
 
+@pytest.mark.parametrize(
+    ("limit", "in_flight"),
+    [
+        ("1Gi", 416 << 20),
+        ("1073741824", 416 << 20),
+        ("0.5Gi", 160 << 20),
+        ("1G", (10**9 - (192 << 20)) // 2),
+        ("64Gi", 4 << 30),
+        ("100Mi", 16 << 20),
+    ],
+)
+def test_bytes_in_flight_follow_from_the_memory_limit(
+    helm: Helm, limit: str, in_flight: int
+) -> None:
+    """Limit >= memory at rest + --max-in-flight-bytes + 192 MiB: docs/operate/limits.md."""
+    set_limit = ("--set-string", f"resources.limits.memory={limit}")
+    (container,) = pod_of(helm.render(*CLAIM, *set_limit))["containers"]
+    assert f"--max-in-flight-bytes={in_flight}" in container["args"]
+    own = ("--set", "args={--max-in-flight-bytes=7}")
+    (container,) = pod_of(helm.render(*CLAIM, *set_limit, *own))["containers"]
+    given = [one for one in container["args"] if one.startswith("--max-in-flight-bytes")]
+    assert given == ["--max-in-flight-bytes=7"]
+
+
+@pytest.mark.parametrize("file", sorted(KSERVE.glob("*.yaml")), ids=lambda file: file.stem)
+def test_runtimes_tell_the_server_the_memory_limit(file: Path) -> None:
+    for runtime in read_objects(file.read_text()):
+        (container,) = runtime["spec"]["containers"]
+        (variable,) = (one for one in container["env"] if one["name"] == "NEREID_MEMORY_LIMIT")
+        assert variable["valueFrom"] == {"resourceFieldRef": {"resource": "limits.memory"}}
+        assert "memory" in container["resources"]["limits"]
+
+
 def test_a_start_may_take_as_long_as_it_says(helm: Helm) -> None:
     (container,) = pod_of(helm.render(*CLAIM, "--set", "startupSecs=901"))["containers"]
     probe = container["startupProbe"]
