@@ -76,6 +76,28 @@ TEST(CommandLineTest, ThePortOfAServiceThatIsOffIsNotChecked) {
   }
 }
 
+TEST(CommandLineTest, AnswersOfHttp) {
+  Settings by_default, s;
+  ASSERT_TRUE(Parse({}, &by_default).ok());
+  EXPECT_EQ(by_default.http_health_body, HealthBody::kJson);
+  EXPECT_EQ(by_default.http_non_finite, NonFinite::kLiteral);
+  ASSERT_TRUE(Parse({"--http-health-body=empty", "--http-json-non-finite=null"}, &s).ok());
+  EXPECT_EQ(s.http_health_body, HealthBody::kEmpty);
+  EXPECT_EQ(s.http_non_finite, NonFinite::kNull);
+  EXPECT_THAT(ErrorOf({"--http-json-non-finite=nan"}),
+              HasSubstr("'nan' (use literal, null, string or error)"));
+  EXPECT_THAT(ErrorOf({"--http-health-body=none"}), HasSubstr("'none' (use json or empty)"));
+}
+
+TEST(CommandLineTest, BytesInFlightAreKnownAsGiven) {
+  Settings by_default, s;
+  ASSERT_TRUE(Parse({}, &by_default).ok());
+  EXPECT_FALSE(by_default.max_in_flight_bytes.has_value());
+  EXPECT_EQ(by_default.server.max_in_flight_bytes, uint64_t{4} << 30);
+  ASSERT_TRUE(Parse({"--max-in-flight-bytes=70000"}, &s).ok());
+  EXPECT_EQ(s.server.max_in_flight_bytes, 70'000u);
+}
+
 TEST(CommandLineTest, HugePagesCanBeTurnedOff) {
   Settings by_default, off;
   ASSERT_TRUE(Parse({}, &by_default).ok());

@@ -69,6 +69,7 @@ absl::Status ReadTimeout(const InferParameter& value, InferRequest* request) {
   if (value.parameter_choice_case() != InferParameter::kInt64Param) {
     return WrongType("timeout", "int64_param");
   }
+  if (value.int64_param() < 0) return Invalid("invalid value for 'timeout', expected value >= 0.");
   request->set_timeout_us(static_cast<uint64_t>(value.int64_param()));
   return absl::OkStatus();
 }

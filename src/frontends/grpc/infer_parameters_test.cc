@@ -56,6 +56,11 @@ TEST_F(RequestParametersTest, PriorityAndTimeout) {
   EXPECT_TRUE(request_.parameters().empty());
 }
 
+TEST_F(RequestParametersTest, TimeoutsAreNotNegative) {
+  Set("timeout").set_int64_param(-1);
+  EXPECT_EQ(TextOf(Read()), "invalid value for 'timeout', expected value >= 0.");
+}
+
 TEST_F(RequestParametersTest, OthersGoToTheModel) {
   Set("number").set_int64_param(7);
   ASSERT_TRUE(Read().ok());
