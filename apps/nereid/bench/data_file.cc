@@ -3,6 +3,7 @@
 #include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 
+#include <cmath>
 #include <limits>
 
 #include "base/status_macros.h"
@@ -25,6 +26,7 @@ bool AppendNumber(const JsonValue& value, std::string* bytes) {
   if constexpr (std::is_floating_point_v<T>) {
     if (!value.IsNumber()) return false;
     number = static_cast<T>(value.GetDouble());
+    if (std::isinf(number) && !std::isinf(value.GetDouble())) return false;
   } else if constexpr (std::is_signed_v<T>) {
     if (!value.IsInt64() || value.GetInt64() < std::numeric_limits<T>::min() ||
         value.GetInt64() > std::numeric_limits<T>::max()) {

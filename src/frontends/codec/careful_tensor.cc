@@ -41,7 +41,10 @@ std::string NotInRange(const JsonValue& value) {
   if (value.IsDouble()) {
     const double number = value.GetDouble();
     AppendJsonDouble(number, &text);
-    whole = number < static_cast<double>(kLowest) || number > static_cast<double>(kHighest);
+    // As a double, the highest number of 64 bits is one more than it is.
+    constexpr auto kTop = static_cast<double>(kHighest);
+    whole = number < static_cast<double>(kLowest) ||
+            (sizeof(Json) < sizeof(double) ? number > kTop : number >= kTop);
   } else {
     text = JsonText(value);
   }

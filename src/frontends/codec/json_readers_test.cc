@@ -65,16 +65,18 @@ class DocumentMaker {
     return text + "\"";
   }
 
-  std::string Integer(bool negative) {
+  // A number of at most so many bits, besides the sign.
+  std::string Integer(bool negative, int bits = 63) {
     std::string text = negative && Chance(2) ? "-" : "";
-    text += std::to_string(Chance(4) ? random_() >> (1 + Below(62)) : Below(300));
+    const uint64_t number = Chance(4) ? random_() >> (1 + Below(62)) : Below(300);
+    text += std::to_string(number & (~uint64_t{0} >> (64 - bits)));
     return text == "-0" ? "0" : text;
   }
 
-  std::string Real() {
+  std::string Real(bool single = false) {
     std::string text = Integer(true);
     if (Chance(2)) text += "." + std::to_string(random_() >> Below(64));
-    if (Chance(4)) text += std::string(Chance(2) ? "e" : "E+") + std::to_string(Below(40));
+    if (Chance(4)) text += std::string(Chance(2) ? "e" : "E+") + std::to_string(Below(single ? 19 : 40));
     if (Chance(4) && text.find_first_of("eE") == std::string::npos) {
       text += "e-" + std::to_string(Below(60));
     }
@@ -86,8 +88,9 @@ class DocumentMaker {
   std::string Scalar(const std::string& type) {
     if (type == "BOOL") return Bool();
     if (type == "BYTES") return String();
-    if (type[0] == 'F') return Real();
-    return Integer(type[0] == 'I');
+    if (type[0] == 'F') return Real(type == "FP32");
+    const int bits = std::stoi(type.substr(type.find_first_of("0123456789")));
+    return type[0] == 'I' ? Integer(true, bits - 1) : Integer(false, std::min(bits, 63));
   }
 
   // `count` scalars, nested at random.

@@ -213,11 +213,23 @@ TEST_F(V2RequestReaderTest, NumbersBeyondTheirTypeAreRefused) {
                                                      type))));
     }
   }
-  EXPECT_EQ(ReadJson(Tensor("INT8", "[1]", "[1.5]")),
-            absl::InvalidArgumentError(
-                "Unable to parse 'data': attempt to access JSON non-signed-integer as "
-                "signed-integer: 1.5 is no whole number, -128 to 127: element 0 of input 'I', "
-                "whose datatype is INT8"));
+  const auto refused = [&](const char* type, const char* number, absl::string_view why) {
+    EXPECT_EQ(ReadJson(Tensor(type, "[1]", absl::StrCat("[", number, "]"))),
+              absl::InvalidArgumentError(absl::StrCat(
+                  "Unable to parse 'data': attempt to access JSON non-", why,
+                  ": element 0 of input 'I', whose datatype is ", type)));
+  };
+  refused("INT8", "1.5", "signed-integer as signed-integer: 1.5 is no whole number, -128 to 127");
+  refused("UINT8", "1.0",
+          "unsigned-integer as unsigned-integer: 1.0 is no whole number, 0 to 255");
+  refused("UINT8", "255.0",
+          "unsigned-integer as unsigned-integer: 255.0 is no whole number, 0 to 255");
+  refused("UINT64", "18446744073709551616",
+          "unsigned-integer as unsigned-integer: 18446744073709551616.0 is out of range, 0 to "
+          "18446744073709551615");
+  refused("INT64", "-1e30",
+          "signed-integer as signed-integer: -1e+30 is out of range, -9223372036854775808 to "
+          "9223372036854775807");
   EXPECT_EQ(ReadJson(Tensor("FP32", "[1]", "[3.4028235677973362e+38]")), absl::OkStatus())
       << "the nearest value is the largest one";
   for (const char* number : {"1e309", "-1e309", "123456789e305"}) {
@@ -606,11 +618,8 @@ std::vector<BadDocument> BadDocuments() {
       {Tensor("FP32", "[1]", "[true]"), element("FP32", "number")},
       {Tensor("FP32", "[1]", "[null]"), element("FP32", "number")},
       {Tensor("FP32", "[1]", "[{}]"), element("FP32", "number")},
-      {Tensor("UINT8", "[1]", "[-1]"), element("UINT8", "unsigned-integer")},
-      {Tensor("UINT8", "[1]", "[1.0]"), element("UINT8", "unsigned-integer")},
-      {Tensor("UINT64", "[1]", "[18446744073709551616]"), element("UINT64", "unsigned-integer")},
-      {Tensor("INT8", "[1]", "[1.0]"), element("INT8", "signed-integer")},
-      {Tensor("INT64", "[1]", "[9223372036854775808]"), element("INT64", "signed-integer")},
+      {Tensor("UINT8", "[1]", "[null]"), element("UINT8", "unsigned-integer")},
+      {Tensor("INT64", "[1]", "[\"1\"]"), element("INT64", "signed-integer")},
       {Tensor("BOOL", "[1]", "[1]"), element("BOOL", "boolean")},
       {Tensor("FP32", "[3]", "[[1,2],[\"x\"]]"), element("FP32", "number", 2)},
       {Tensor("BYTES", "[1]", "[1]"),
