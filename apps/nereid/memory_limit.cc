@@ -19,7 +19,9 @@ constexpr uint64_t kBesides = uint64_t{192} << 20;
 // Version 1 says by such numbers that there is no limit.
 constexpr uint64_t kUnlimited = uint64_t{1} << 60;
 
-uint64_t Smaller(uint64_t a, uint64_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+uint64_t Smaller(uint64_t a, uint64_t b) {
+  return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
+}
 
 // "max", of version 2, is no number.
 uint64_t ReadLimit(const std::string& path) {
@@ -55,8 +57,7 @@ uint64_t ReadMemoryLimit(const std::string& root) {
     if (parts[1].empty()) {
       smallest = Smaller(smallest, AlongPath(mount, parts[2], "memory.max"));
     } else if (absl::c_linear_search(controllers, "memory")) {
-      smallest =
-          Smaller(smallest, AlongPath(mount + "/memory", parts[2], "memory.limit_in_bytes"));
+      smallest = Smaller(smallest, AlongPath(mount + "/memory", parts[2], "memory.limit_in_bytes"));
     }
   }
   return smallest;

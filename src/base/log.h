@@ -185,14 +185,14 @@ NEREID_API std::ostream& operator<<(std::ostream& out, LogAbout about);
 
 // Like LOG_WARNING and LOG_ERROR, within the LogRate of the place where they stand. A line that
 // comes after others were suppressed says how many.
-#define NEREID_LOG_AT_RATE(level, ...)                                                  \
-  for (::nereid::log_internal::SeldomTurn nereid_turn(                                  \
-           level,                                                                       \
-           [] {                                                                         \
-             static constinit ::nereid::LogRate rate{__VA_ARGS__};                      \
-             return &rate;                                                              \
-           }());                                                                        \
-       nereid_turn.granted(); nereid_turn.End())                                        \
+#define NEREID_LOG_AT_RATE(level, ...)                                                           \
+  for (::nereid::log_internal::SeldomTurn nereid_turn(level,                                     \
+                                                      [] {                                       \
+                                                        static constinit ::nereid::LogRate rate{ \
+                                                            __VA_ARGS__};                        \
+                                                        return &rate;                            \
+                                                      }());                                      \
+       nereid_turn.granted(); nereid_turn.End())                                                 \
   ::nereid::log_internal::Line(level, __FILE__, __LINE__, nereid_turn.suppressed()).stream()
 #define LOG_WARNING_SELDOM NEREID_LOG_AT_RATE(::nereid::LogLevel::kWarning)
 #define LOG_ERROR_SELDOM NEREID_LOG_AT_RATE(::nereid::LogLevel::kError)

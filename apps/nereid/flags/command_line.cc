@@ -82,7 +82,7 @@ absl::Status Apply(const Flag& flag, absl::string_view value) {
 // A service that listens.
 struct Service {
   const char* name;
-  const char* option;  // of its port
+  const char* option;                 // of its port
   const CloudPortSettings* platform;  // null: no platform's
   bool enabled;
   std::string address;
@@ -112,8 +112,10 @@ absl::Status CheckPorts(const Settings& s) {
       {"GRPC", "grpc-port", nullptr, s.allow_grpc, s.grpc.address, s.grpc.port},
       {"metrics", "metrics-port", nullptr, s.server.metrics, s.metrics_address(), s.metrics.port},
       {"console", "console-port", nullptr, s.console.allow, s.console.address, s.console.port},
-      {"SageMaker", "sagemaker-port", &sagemaker, sagemaker.allow, sagemaker.address, sagemaker.port},
-      {"Vertex AI", "vertex-ai-port", &vertex_ai, vertex_ai.allow, vertex_ai.address, vertex_ai.port}};
+      {"SageMaker", "sagemaker-port", &sagemaker, sagemaker.allow, sagemaker.address,
+       sagemaker.port},
+      {"Vertex AI", "vertex-ai-port", &vertex_ai, vertex_ai.allow, vertex_ai.address,
+       vertex_ai.port}};
   for (const Service& service : services) {
     const auto error = s.port_errors.find(service.option);
     if (service.enabled && error != s.port_errors.end()) {

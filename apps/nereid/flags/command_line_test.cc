@@ -66,7 +66,7 @@ TEST(CommandLineTest, ThePortOfAServiceThatIsOffIsNotChecked) {
       EXPECT_EQ(Parse({option, allow + "false"}, &off), absl::OkStatus());
       EXPECT_THAT(ErrorOf({option, allow + "true"}),
                   testing::AllOf(HasSubstr(absl::StrCat("Bad option: \"--", service, "-port\".\n")),
-                        HasSubstr("out of bound. Got " + port)));
+                                 HasSubstr("out of bound. Got " + port)));
       EXPECT_EQ(Parse({option, absl::StrCat("--", service, "-port=0"), allow + "true"}, &corrected),
                 absl::OkStatus());
     }

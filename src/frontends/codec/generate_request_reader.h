@@ -15,8 +15,8 @@
 namespace nereid {
 
 // Fills `request` (fresh, for a model), and `buffers` with the memory that must stay alive for it.
-// Sets `*non_finite` if the body chooses. INVALID_ARGUMENT for a mistake of the client; `request` is
-// then incomplete and must be discarded.
+// Sets `*non_finite` if the body chooses. INVALID_ARGUMENT for a mistake of the client; `request`
+// is then incomplete and must be discarded.
 //
 // The member `parameters` is an object whose members are read like those of the body itself. `id`
 // is the id of the request, and also an input or a parameter.

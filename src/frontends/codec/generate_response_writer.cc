@@ -30,8 +30,7 @@ absl::Status WriteOutput(const ResponseOutput& output, NonFinite non_finite, Jso
   const OutputBuffer& buffer = output.buffer();
   RETURN_IF_ERROR(AppendJsonOutput(
       output.name(), output.data_type(), output.shape(),
-      absl::string_view(static_cast<const char*>(buffer.base), buffer.byte_size), non_finite,
-      out));
+      absl::string_view(static_cast<const char*>(buffer.base), buffer.byte_size), non_finite, out));
   if (ElementCount(output.shape()) != 1) return absl::OkStatus();
   out->pop_back();
   out->erase(start, 1);

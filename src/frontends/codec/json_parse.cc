@@ -136,9 +136,9 @@ absl::Status BuildTree(absl::string_view json, JsonDocument* tree) {
   if (!result.IsError()) return absl::OkStatus();
   const rapidjson::ParseErrorCode code =
       too_big ? rapidjson::kParseErrorNumberTooBig : result.Code();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "failed to parse the request JSON buffer: ", rapidjson::GetParseError_En(code),
-      " at ", result.Offset()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("failed to parse the request JSON buffer: ", rapidjson::GetParseError_En(code),
+                   " at ", result.Offset()));
 }
 
 }  // namespace
@@ -147,10 +147,10 @@ absl::Status ParseJson(absl::string_view json, int max_depth, const ParseBudget&
                        JsonTree* tree) {
   // rapidjson counts the bytes of strings and the elements of arrays in 32 bits.
   if (json.size() > std::numeric_limits<rapidjson::SizeType>::max()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a JSON text of ", json.size(), " bytes is too long: at most ",
-                     std::numeric_limits<rapidjson::SizeType>::max(),
-                     " bytes are read; send tensors in binary form"));
+    return absl::InvalidArgumentError(absl::StrCat("a JSON text of ", json.size(),
+                                                   " bytes is too long: at most ",
+                                                   std::numeric_limits<rapidjson::SizeType>::max(),
+                                                   " bytes are read; send tensors in binary form"));
   }
   ASSIGN_OR_RETURN(const uint64_t cost, MeasureTree(json, max_depth));
   ASSIGN_OR_RETURN(BudgetUnits units, budget.Take(json.size(), cost));

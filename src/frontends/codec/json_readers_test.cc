@@ -76,7 +76,8 @@ class DocumentMaker {
   std::string Real(bool single = false) {
     std::string text = Integer(true);
     if (Chance(2)) text += "." + std::to_string(random_() >> Below(64));
-    if (Chance(4)) text += std::string(Chance(2) ? "e" : "E+") + std::to_string(Below(single ? 19 : 40));
+    if (Chance(4))
+      text += std::string(Chance(2) ? "e" : "E+") + std::to_string(Below(single ? 19 : 40));
     if (Chance(4) && text.find_first_of("eE") == std::string::npos) {
       text += "e-" + std::to_string(Below(60));
     }

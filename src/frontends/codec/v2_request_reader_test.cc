@@ -206,22 +206,20 @@ TEST_F(V2RequestReaderTest, NumbersBeyondTheirTypeAreRefused) {
       const absl::Status read = ReadJson(Tensor(type, "[2]", absl::StrCat("[1,", number, "]")));
       EXPECT_EQ(read.code(), absl::StatusCode::kInvalidArgument) << type << " " << number;
       EXPECT_THAT(std::string(read.message()),
-                  testing::AllOf(
-                      testing::StartsWith("Unable to parse 'data': "),
-                      testing::EndsWith(absl::StrCat(number, " is out of range, ", range,
-                                                     ": element 1 of input 'I', whose datatype is ",
-                                                     type))));
+                  testing::AllOf(testing::StartsWith("Unable to parse 'data': "),
+                                 testing::EndsWith(absl::StrCat(
+                                     number, " is out of range, ", range,
+                                     ": element 1 of input 'I', whose datatype is ", type))));
     }
   }
   const auto refused = [&](const char* type, const char* number, absl::string_view why) {
     EXPECT_EQ(ReadJson(Tensor(type, "[1]", absl::StrCat("[", number, "]"))),
-              absl::InvalidArgumentError(absl::StrCat(
-                  "Unable to parse 'data': attempt to access JSON non-", why,
-                  ": element 0 of input 'I', whose datatype is ", type)));
+              absl::InvalidArgumentError(
+                  absl::StrCat("Unable to parse 'data': attempt to access JSON non-", why,
+                               ": element 0 of input 'I', whose datatype is ", type)));
   };
   refused("INT8", "1.5", "signed-integer as signed-integer: 1.5 is no whole number, -128 to 127");
-  refused("UINT8", "1.0",
-          "unsigned-integer as unsigned-integer: 1.0 is no whole number, 0 to 255");
+  refused("UINT8", "1.0", "unsigned-integer as unsigned-integer: 1.0 is no whole number, 0 to 255");
   refused("UINT8", "255.0",
           "unsigned-integer as unsigned-integer: 255.0 is no whole number, 0 to 255");
   refused("UINT64", "18446744073709551616",

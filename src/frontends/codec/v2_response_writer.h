@@ -42,8 +42,8 @@ size_t EstimateJsonSize(const InferResponse& response, const OutputFormats& form
 // looking at it, which is more than the size of its text.
 size_t EstimateBodySize(const InferResponse& response, const OutputFormats& formats);
 
-// INVALID_ARGUMENT if an output or a parameter has no JSON form that was asked for, INTERNAL if its bytes do
-// not fit its shape. REQUIRES: response.status().ok(); buffers in CPU memory.
+// INVALID_ARGUMENT if an output or a parameter has no JSON form that was asked for, INTERNAL if its
+// bytes do not fit its shape. REQUIRES: response.status().ok(); buffers in CPU memory.
 absl::StatusOr<ResponseBody> WriteV2Response(const InferResponse& response,
                                              const OutputFormats& formats);
 

@@ -22,7 +22,8 @@ struct TensorOfModel {
 
 // The tensor as raw bytes: a view into `contents` if the values have the tensor's layout there,
 // otherwise converted and kept in `buffers`. INVALID_ARGUMENT for a field that does not belong to
-// `data_type`, for a value that does not fit into it, or for more than one field; UNAVAILABLE if memory is exhausted.
+// `data_type`, for a value that does not fit into it, or for more than one field; UNAVAILABLE if
+// memory is exhausted.
 absl::StatusOr<absl::string_view> TypedContents(const TensorOfModel& names, DataType data_type,
                                                 const inference::InferTensorContents& contents,
                                                 RequestBuffers* buffers);

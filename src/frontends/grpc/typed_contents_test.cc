@@ -66,8 +66,9 @@ TEST_F(TypedContentsTest, ValuesThatDoNotFitAreRefused) {
     contents_.Clear();
     contents_.add_int_contents(127);
     contents_.add_int_contents(value);
-    EXPECT_EQ(ErrorOf(DataType::kInt8),
-              error(absl::StrCat("1 is ", value, ", which is out of range of 'INT8', -128 to 127")));
+    EXPECT_EQ(
+        ErrorOf(DataType::kInt8),
+        error(absl::StrCat("1 is ", value, ", which is out of range of 'INT8', -128 to 127")));
   }
   EXPECT_EQ(ErrorOf(DataType::kInt16),
             error("1 is 74565, which is out of range of 'INT16', -32768 to 32767"));

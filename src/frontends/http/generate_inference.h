@@ -119,9 +119,9 @@ class GenerateInference final : public Flight,
   std::shared_ptr<ReceivedBody> body_;
   RequestBuffers buffers_;  // memory that the inputs point into
   Budget* in_flight_bytes_ = nullptr;
-  std::shared_ptr<HttpBodyStream> events_;  // null: generate
-  OnlyResponse response_;                   // of generate
-  TracedRequestPtr traced_;                 // constant once issued
+  std::shared_ptr<HttpBodyStream> events_;      // null: generate
+  OnlyResponse response_;                       // of generate
+  TracedRequestPtr traced_;                     // constant once issued
   NonFinite non_finite_ = NonFinite::kLiteral;  // constant once read
   LoadMetricsFormat load_metrics_ = LoadMetricsFormat::kNone;
 

@@ -21,8 +21,8 @@ struct HealthTexts {
 };
 
 // 200 {"ready":true}; 503 {"ready":false,"error":"..."}; an error of asking has its own status,
-// and says {"error":"..."}. With `model` the first two begin with {"name":"M",...}. Empty bodies are
-// empty in the first two cases.
+// and says {"error":"..."}. With `model` the first two begin with {"name":"M",...}. Empty bodies
+// are empty in the first two cases.
 HttpResponse HealthResponse(const absl::StatusOr<bool>& healthy, const HealthTexts& texts,
                             HealthBody body, absl::string_view model = {});
 

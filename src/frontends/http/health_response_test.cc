@@ -16,7 +16,8 @@ TEST(HealthResponseTest, AHealthyServerSaysSo) {
 }
 
 TEST(HealthResponseTest, AModelIsNamed) {
-  EXPECT_EQ(HealthResponse(true, kReady, HealthBody::kJson, "a\"b").text, R"({"name":"a\"b","ready":true})");
+  EXPECT_EQ(HealthResponse(true, kReady, HealthBody::kJson, "a\"b").text,
+            R"({"name":"a\"b","ready":true})");
 }
 
 TEST(HealthResponseTest, AnUnhealthyOneSaysWhy) {
@@ -37,7 +38,8 @@ TEST(HealthResponseTest, EmptyAsTheOriginals) {
 }
 
 TEST(HealthResponseTest, AnErrorIsItsOwnAnswer) {
-  const HttpResponse response = HealthResponse(absl::NotFoundError("no such model"), kReady, HealthBody::kJson, "m");
+  const HttpResponse response =
+      HealthResponse(absl::NotFoundError("no such model"), kReady, HealthBody::kJson, "m");
   EXPECT_EQ(response.status, 404);
   EXPECT_EQ(response.text, R"({"error":"no such model"})");
 }

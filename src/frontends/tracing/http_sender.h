@@ -22,8 +22,9 @@ class HttpSender {
   virtual absl::Status Post(absl::string_view body, Duration timeout) = 0;
 };
 
-// Posts protobuf messages to `url`, of http unless it says so, by libcurl. `headers`: further ones, "Name: value".
-// INVALID_ARGUMENT for a URL that is not of http or https, NOT_FOUND if there is no libcurl.
+// Posts protobuf messages to `url`, of http unless it says so, by libcurl. `headers`: further ones,
+// "Name: value". INVALID_ARGUMENT for a URL that is not of http or https, NOT_FOUND if there is no
+// libcurl.
 absl::StatusOr<std::unique_ptr<HttpSender>> MakeCurlSender(const std::string& url,
                                                            const std::vector<std::string>& headers);
 

@@ -41,7 +41,9 @@ bool BeginsSpan(const TracedTime& time) {
   return time.custom && time.name.size() > kCustomStart.size() &&
          absl::EndsWith(time.name, kCustomStart);
 }
-bool EndsSpan(const TracedTime& time) { return time.custom && absl::EndsWith(time.name, kCustomEnd); }
+bool EndsSpan(const TracedTime& time) {
+  return time.custom && absl::EndsWith(time.name, kCustomEnd);
+}
 
 bool IsFrontend(absl::string_view activity) {
   return absl::StartsWith(activity, "HTTP_") || absl::StartsWith(activity, "GRPC_") ||

@@ -95,8 +95,8 @@ class TracedRequest final : public TraceReceiver,
 // Null, as for nearly every request: it is not traced.
 using TracedRequestPtr = std::shared_ptr<TracedRequest>;
 
-// Why a request of inference fails, for its trace if it has one, and for the verbose log. Nothing if
-// `error` is none.
+// Why a request of inference fails, for its trace if it has one, and for the verbose log. Nothing
+// if `error` is none.
 void NoteError(const TracedRequestPtr& traced, const absl::Status& error);
 inline void NoteFailure(const TracedRequestPtr& traced, const absl::Status& error) {
   if (!error.ok()) NoteError(traced, error);

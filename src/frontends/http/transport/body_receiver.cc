@@ -141,13 +141,13 @@ uint64_t BodyReceiver::MostPayable() const {
 bool BodyReceiver::IsPayable(uint64_t size) {
   if (size <= MostPayable()) return true;
   const Budget* const budget = options_->body_budget;
-  return Refuse(413, absl::StrCat("request body of ", size, " bytes and ", options_->request_cost,
-                                  " for the request exceed the ",
-                                  budget->most_for_one(ShareUse::kAdmission),
-                                  " bytes that one request may take of "
-                                  "the server limit '",
-                                  budget->name(), "' of ", budget->limit(), ". Use ",
-                                  budget->option(), " to increase the limit."));
+  return Refuse(
+      413, absl::StrCat("request body of ", size, " bytes and ", options_->request_cost,
+                        " for the request exceed the ", budget->most_for_one(ShareUse::kAdmission),
+                        " bytes that one request may take of "
+                        "the server limit '",
+                        budget->name(), "' of ", budget->limit(), ". Use ", budget->option(),
+                        " to increase the limit."));
 }
 
 std::string BodyReceiver::SizeError(absl::string_view size) const {
@@ -171,9 +171,10 @@ std::shared_ptr<ReceivedBody> BodyReceiver::Take() {
 
 std::string ContentLengthError(absl::string_view text) {
   const bool number = !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
-  return absl::StrCat("Unable to parse Content-Length, ",
-                      number ? absl::StrCat("value is out of range [ 0, ", kMaxContentLength, " ], ") : "",
-                      "got: ", text);
+  return absl::StrCat(
+      "Unable to parse Content-Length, ",
+      number ? absl::StrCat("value is out of range [ 0, ", kMaxContentLength, " ], ") : "",
+      "got: ", text);
 }
 
 std::string SlowBodyError(const transport::Pace& pace, const HttpServerOptions& options) {
