@@ -41,6 +41,8 @@ OURS = {
     "access-log-sample",
     "huge-pages",
     "inline-execution-max-us",
+    "http-health-body",
+    "http-json-non-finite",
     "http-max-body-size",
     "http-max-header-size",
     "http-max-connections",
