@@ -26,7 +26,7 @@ def test_announcements_cost_one_step_each(
 ) -> None:
     """An announcement reserves only one step of memory. Two used to take all of it."""
     model_repository.add_identity("echo")
-    server = server_factory(model_repository)
+    server = server_factory(model_repository, f"--max-in-flight-bytes={4 << 30}")
     assert_well_served(server)
     at_rest = resident(server)
     connections = [announce(server.http_url, LARGEST_BODY) for _ in range(300)]
@@ -95,7 +95,9 @@ def test_a_drip_is_cut_off(
     server_factory: ServerFactory, model_repository: ModelRepository
 ) -> None:
     model_repository.add_identity("echo")
-    server = server_factory(model_repository, "--http-header-timeout-secs=1")
+    server = server_factory(
+        model_repository, "--http-header-timeout-secs=1", f"--max-in-flight-bytes={4 << 30}"
+    )
     with announce(server.http_url, LARGEST_BODY) as connection:
 
         def answered_after_another_byte() -> bool:
