@@ -28,6 +28,9 @@ namespace {
 
 struct JsonBool {};
 
+// Half a unit beyond the largest FP32: the first number that becomes infinity.
+constexpr double kFirstBeyondFp32 = 0x1.ffffffp+127;
+
 // The place of the next element. Bool tensors are bytes.
 template <typename Json>
 struct Place {
@@ -45,8 +48,11 @@ bool ReadScalar(ondemand::value& value, Element* out) {
   } else if constexpr (std::is_floating_point_v<Json>) {
     double read;
     if (!ReadDoubleFast(value, &read)) return false;
+    // A double of the text is finite.
+    if constexpr (sizeof(Json) < sizeof(read)) {
+      if (!(std::abs(read) < kFirstBeyondFp32)) [[unlikely]] return false;
+    }
     *out = static_cast<Json>(read);
-    return std::isfinite(*out);
   } else {
     std::conditional_t<std::is_unsigned_v<Json>, uint64_t, int64_t> read;
     if (value.get(read)) return false;
