@@ -154,9 +154,9 @@ absl::Status CheckTensorParameters(const JsonValue* parameters, absl::string_vie
 constexpr uint64_t kMaxDim = std::numeric_limits<int64_t>::max();
 
 absl::Status DimTooLarge(const V2Input& input, uint64_t dim) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "invalid shape for input ", QuotedName(input.name), ": dimension ", input.shape.size(),
-      " is ", dim, ", which is out of range, 0 to ", kMaxDim));
+  return absl::InvalidArgumentError(absl::StrCat("invalid shape for input ", QuotedName(input.name),
+                                                 ": dimension ", input.shape.size(), " is ", dim,
+                                                 ", which is out of range, 0 to ", kMaxDim));
 }
 
 absl::Status CarefulReader::ReadInputs(const JsonValue& inputs) {

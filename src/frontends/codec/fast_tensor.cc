@@ -50,7 +50,8 @@ bool ReadScalar(ondemand::value& value, Element* out) {
     if (!ReadDoubleFast(value, &read)) return false;
     // A double of the text is finite.
     if constexpr (sizeof(Json) < sizeof(read)) {
-      if (!(std::abs(read) < kFirstBeyondFp32)) [[unlikely]] return false;
+      if (!(std::abs(read) < kFirstBeyondFp32)) [[unlikely]]
+        return false;
     }
     *out = static_cast<Json>(read);
   } else {
