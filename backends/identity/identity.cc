@@ -2,11 +2,14 @@
 
 #include <thread>
 
+#include "backends/identity/options.h"
+#include "backends/sdk/entry.h"
+#include "backends/sdk/options.h"
+
 namespace nereid_backend {
 namespace {
 
 constexpr int64_t kMaxDelayMs = int64_t{24} * 3600 * 1000;
-constexpr int64_t kMaxRowDelayUs = int64_t{60} * 1000 * 1000;
 
 Json TensorJson(const char* name) {
   Json tensor;
@@ -18,11 +21,9 @@ Json TensorJson(const char* name) {
 
 // A model without any tensor in its configuration gets one FP32 vector, in and out.
 Error AutoComplete(TRITONBACKEND_Model* model, const ModelConfig& config) {
-  TRITONBACKEND_Backend* backend = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
-  NB_ASSIGN_OR_RETURN(const Json settings, ReadBackendSettings(backend));
+  NB_ASSIGN_OR_RETURN(const IdentityBackend* backend, BackendStateOf<IdentityBackend>(model));
   const int64_t batch_size =
-      config.batching() ? config.max_batch_size : settings["default-max-batch-size"].AsInt(0);
+      config.batching() ? config.max_batch_size : backend->default_max_batch_size;
   Json json = config.json;
   json.Set("max_batch_size", batch_size);
   json.Set("input", Json::Array{TensorJson("INPUT0")});
@@ -34,9 +35,18 @@ Error AutoComplete(TRITONBACKEND_Model* model, const ModelConfig& config) {
 
 }  // namespace
 
+Result<std::unique_ptr<IdentityBackend>> IdentityBackend::Create(TRITONBACKEND_Backend* handle) {
+  NB_ASSIGN_OR_RETURN(const Json cmdline, ReadBackendSettings(handle));
+  NB_ASSIGN_OR_RETURN(const OptionValues settings, ReadSettings(kIdentityOptions, cmdline));
+  auto backend = std::make_unique<IdentityBackend>();
+  backend->default_max_batch_size = DefaultMaxBatchSize(settings);
+  return backend;
+}
+
 Result<ExecuteDelay> ExecuteDelay::FromConfig(const ModelConfig& config) {
+  NB_ASSIGN_OR_RETURN(const OptionValues given, ReadParameters(kIdentityOptions, config));
   ExecuteDelay delay;
-  const std::string text = config.Parameter("execute_delay_ms", "0");
+  const std::string text = given.Text("execute_delay_ms").value_or("0");
   const std::string what = StrCat("parameter 'execute_delay_ms' of model '", config.name, "'");
   const size_t dash = text.find('-', 1);
   NB_ASSIGN_OR_RETURN(delay.min_ms, ParseInt(what, text.substr(0, dash), 0, kMaxDelayMs));
@@ -45,10 +55,8 @@ Result<ExecuteDelay> ExecuteDelay::FromConfig(const ModelConfig& config) {
     NB_ASSIGN_OR_RETURN(delay.max_ms,
                         ParseInt(what, text.substr(dash + 1), delay.min_ms, kMaxDelayMs));
   }
-  NB_ASSIGN_OR_RETURN(delay.row_us,
-                      config.IntParameter("execute_delay_row_us", 0, 0, kMaxRowDelayUs));
-  NB_ASSIGN_OR_RETURN(delay.seed,
-                      config.IntParameter("execute_delay_seed", 0, INT64_MIN / 2, INT64_MAX / 2));
+  delay.row_us = given.Integer("execute_delay_row_us").value_or(0);
+  delay.seed = given.Integer("execute_delay_seed").value_or(0);
   return delay;
 }
 

@@ -27,6 +27,13 @@ struct ExecuteDelay {
   static Result<ExecuteDelay> FromConfig(const ModelConfig& config);
 };
 
+// What all models share: the backend's settings. Immutable.
+struct IdentityBackend {
+  int64_t default_max_batch_size = 0;
+
+  static Result<std::unique_ptr<IdentityBackend>> Create(TRITONBACKEND_Backend* backend);
+};
+
 // Immutable after Create, except for the counter that gives every instance its own random numbers.
 class IdentityModel {
  public:

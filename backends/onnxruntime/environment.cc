@@ -1,14 +1,14 @@
 #include "backends/onnxruntime/environment.h"
 
+#include "backends/onnxruntime/options.h"
 #include "backends/onnxruntime/ort_error.h"
 #include "backends/onnxruntime/runtime_library.h"
 #include "backends/sdk/log.h"
 #include "backends/sdk/model_config.h"
+#include "backends/sdk/options.h"
 
 namespace nereid_backend {
 namespace {
-
-constexpr int64_t kMaxThreads = 4096;
 
 void ORT_API_CALL LogFromRuntime(void*, OrtLoggingLevel severity, const char*, const char*,
                                  const char* location, const char* message) {
@@ -22,30 +22,25 @@ void ORT_API_CALL LogFromRuntime(void*, OrtLoggingLevel severity, const char*, c
   LogLine(level, "onnxruntime", 0, StrCat(message, " (", location, ")"));
 }
 
-Result<int64_t> IntSetting(const Json& settings, const char* key, int64_t fallback, int64_t max) {
-  if (!settings.Has(key)) return fallback;
-  return ParseInt(StrCat("backend setting '", key, "'"), settings[key].AsString(), 0, max);
-}
-
-Result<bool> BoolSetting(const Json& settings, const char* key, bool fallback) {
-  if (!settings.Has(key)) return fallback;
-  return ParseBool(StrCat("backend setting '", key, "'"), settings[key].AsString());
-}
-
 }  // namespace
 
 Result<BackendSettings> BackendSettings::FromJson(const Json& json) {
+  NB_ASSIGN_OR_RETURN(const OptionValues given, ReadSettings(kOnnxruntimeOptions, json));
   BackendSettings settings;
-  NB_ASSIGN_OR_RETURN(settings.global_pool, BoolSetting(json, "enable-global-threadpool", true));
-  NB_ASSIGN_OR_RETURN(settings.intra_op_threads,
-                      IntSetting(json, "intra_op_thread_count", 0, kMaxThreads));
-  NB_ASSIGN_OR_RETURN(settings.inter_op_threads,
-                      IntSetting(json, "inter_op_thread_count", 1, kMaxThreads));
-  NB_ASSIGN_OR_RETURN(settings.spinning,
-                      BoolSetting(json, "session.intra_op.allow_spinning", settings.spinning));
-  NB_ASSIGN_OR_RETURN(settings.default_max_batch_size,
-                      IntSetting(json, "default-max-batch-size", 4, INT32_MAX));
+  settings.global_pool = given.Bool("enable-global-threadpool").value_or(settings.global_pool);
+  settings.intra_op_threads =
+      given.Integer("intra_op_thread_count").value_or(settings.intra_op_threads);
+  settings.inter_op_threads =
+      given.Integer("inter_op_thread_count").value_or(settings.inter_op_threads);
+  settings.spinning = given.Bool("session.intra_op.allow_spinning").value_or(settings.spinning);
+  settings.default_max_batch_size = DefaultMaxBatchSize(given);
   return settings;
+}
+
+Result<std::unique_ptr<Environment>> Environment::Create(TRITONBACKEND_Backend* backend) {
+  NB_ASSIGN_OR_RETURN(const Json settings, ReadBackendSettings(backend));
+  NB_ASSIGN_OR_RETURN(const std::string folder, BackendFolder(backend));
+  return Create(settings, folder);
 }
 
 Result<std::unique_ptr<Environment>> Environment::Create(const Json& json,

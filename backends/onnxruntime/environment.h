@@ -30,6 +30,7 @@ struct BackendSettings {
 
 class Environment {
  public:
+  static Result<std::unique_ptr<Environment>> Create(TRITONBACKEND_Backend* backend);
   // Loads the runtime and makes the environment. `folder`: that of this backend; the folder of the
   // backend openvino, if it is installed, is next to it. NOT_FOUND if there is no runtime,
   // UNSUPPORTED if it is older than the headers used to build this backend.

@@ -2,90 +2,50 @@
 
 #include <algorithm>
 
+#include "backends/onnxruntime/options.h"
+#include "backends/sdk/graph/accelerators.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/options.h"
 
 namespace nereid_backend {
 namespace {
 
-constexpr int64_t kMaxThreads = 4096;
 constexpr const char* kArenaShrinkage = "memory.enable_memory_arena_shrinkage";
 constexpr const char* kIntraOpSpinning = "session.intra_op.allow_spinning";
 
-using Apply = Error (*)(const std::string& what, const std::string& value, SessionRequest* request);
-
-template <auto Member>
-Error SetThreads(const std::string& what, const std::string& value, SessionRequest* request) {
-  NB_ASSIGN_OR_RETURN(request->*Member, ParseInt(what, value, 0, kMaxThreads));
-  return Error();
-}
-
-template <auto Member>
-Error SetBool(const std::string& what, const std::string& value, SessionRequest* request) {
-  NB_ASSIGN_OR_RETURN(request->*Member, ParseBool(what, value));
-  return Error();
-}
-
-Error SetShrinkage(const std::string& what, const std::string& value, SessionRequest* request) {
-  if (value != "cpu:0") {
-    return Error::InvalidArg(
-        StrCat(what, " must be 'cpu:0', the only arena of this backend, got '", value, "'"));
-  }
-  request->arena_shrinkage = value;
-  return Error();
-}
-
-// The effect of a model's parameter. All names except the last are those of the original's ONNX
-// backend.
-struct Option {
-  std::string_view name;
-  Apply apply;
-};
-constexpr Option kOptions[] = {
-    {"intra_op_thread_count", &SetThreads<&SessionRequest::intra_op_threads>},
-    {"inter_op_thread_count", &SetThreads<&SessionRequest::inter_op_threads>},
-    {"execution_mode", &SetBool<&SessionRequest::parallel>},
-    {"enable_mem_arena", &SetBool<&SessionRequest::mem_arena>},
-    {"enable_mem_pattern", &SetBool<&SessionRequest::mem_pattern>},
-    {kArenaShrinkage, &SetShrinkage},
-    {"terminate_late_runs", &SetBool<&SessionRequest::terminate_late_runs>},
-};
-
-// Parameters with these prefixes are passed to the runtime unchanged.
-constexpr std::string_view kEntryPrefixes[] = {"session.", "optimization.", "ep.", "mlas."};
-
-// CUDA options of the original, which mean nothing on a CPU.
-constexpr std::string_view kCudaOptions[] = {"cudnn_conv_algo_search",
-                                             "cudnn_conv_use_max_workspace", "gpu_mem_limit",
-                                             "arena_extend_strategy", "do_copy_in_default_stream"};
-
-template <size_t N>
-bool Contains(const std::string_view (&list)[N], std::string_view item) {
-  return std::find(std::begin(list), std::end(list), item) != std::end(list);
-}
-
-bool IsEntry(std::string_view name) {
-  return std::any_of(
-      std::begin(kEntryPrefixes), std::end(kEntryPrefixes),
-      [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; });
-}
-
-Error ReadParameters(const ModelConfig& config, SessionRequest* request) {
-  for (const auto& [name, json] : config.json["parameters"].members()) {
-    const std::string value = json["string_value"].AsString();
-    const auto option = std::find_if(std::begin(kOptions), std::end(kOptions),
-                                     [&, &key = name](const Option& o) { return o.name == key; });
-    if (option != std::end(kOptions)) {
-      const std::string what = StrCat("parameter '", name, "' of model '", config.name, "'");
-      NB_RETURN_IF_ERROR(option->apply(what, value, request));
-    } else if (IsEntry(name)) {
-      request->entries.emplace_back(name, value);
+// Sets the arena whose memory is given back after each Run. `value`: arenas with ';' between them,
+// "cpu:0;gpu:0", of which those of GPUs are left out, so that machines with and without GPUs can
+// share a configuration.
+Error SetShrinkage(const ModelConfig& config, const std::string& value, SessionRequest* request) {
+  std::string rest = value + ";";
+  while (!rest.empty()) {
+    const std::string arena = rest.substr(0, rest.find(';'));
+    rest.erase(0, arena.size() + 1);
+    if (arena == "cpu:0") {
+      request->arena_shrinkage = arena;
+    } else if (arena.starts_with("gpu:")) {
+      NB_LOG_INFO("model '", config.name, "': '", arena, "' of the parameter '", kArenaShrinkage,
+                  "' has no effect: ", kNoCuda);
     } else {
-      if (Contains(kCudaOptions, name)) {
-        NB_LOG_INFO("model '", config.name, "': parameter '", name, "' has no effect on CPU");
-      }
-      continue;  // parameters for other software are ignored
+      return Error::InvalidArg(StrCat("parameter '", kArenaShrinkage, "' of model '", config.name,
+                                      "' must be 'cpu:0', the only arena of this backend, got '",
+                                      value, "'"));
     }
-    NB_LOG_INFO("Configuring ", name, " to ", value);
+  }
+  return Error();
+}
+
+Error ApplyParameters(const ModelConfig& config, SessionRequest* request) {
+  NB_ASSIGN_OR_RETURN(const OptionValues given, ReadParameters(kOnnxruntimeOptions, config));
+  request->intra_op_threads = given.Integer("intra_op_thread_count");
+  request->inter_op_threads = given.Integer("inter_op_thread_count");
+  request->parallel = given.Bool("execution_mode").value_or(false);
+  request->mem_arena = given.Bool("enable_mem_arena");
+  request->mem_pattern = given.Bool("enable_mem_pattern");
+  request->terminate_late_runs = given.Bool("terminate_late_runs").value_or(false);
+  request->entries = given.by_prefix();
+  if (const auto shrinkage = given.Text(kArenaShrinkage); shrinkage.has_value()) {
+    NB_RETURN_IF_ERROR(SetShrinkage(config, *shrinkage, request));
   }
   if (!request->arena_shrinkage.empty() && !request->mem_arena.value_or(true)) {
     return Error::InvalidArg(StrCat("model '", config.name,
@@ -96,8 +56,14 @@ Error ReadParameters(const ModelConfig& config, SessionRequest* request) {
 }
 
 // `optimization.graph.level`: -1 basic, 1 extended, 2 none, otherwise all.
-GraphOptimizationLevel ReadGraphLevel(const Json& optimization) {
-  switch (optimization["graph"]["level"].AsInt(0)) {
+GraphOptimizationLevel ReadGraphLevel(const ModelConfig& config) {
+  const int64_t level = config.json["optimization"]["graph"]["level"].AsInt(0);
+  if (level < -1 || level > 2) {
+    NB_LOG_WARNING("model '", config.name, "': optimization.graph.level ", level,
+                   " is unknown and means all optimizations, as 0 does (-1: basic, 1: extended, 2: "
+                   "none)");
+  }
+  switch (level) {
     case -1:
       return ORT_ENABLE_BASIC;
     case 1:
@@ -110,16 +76,8 @@ GraphOptimizationLevel ReadGraphLevel(const Json& optimization) {
 }
 
 Error ReadAccelerators(const ModelConfig& config, SessionRequest* request) {
-  static constexpr std::string_view kGpuNames[] = {"tensorrt", "cuda", "auto_io", "gpu_io"};
+  NB_RETURN_IF_ERROR(CheckGpuAccelerators(config, {"tensorrt", "cuda", "auto_io", "gpu_io"}));
   const Json& accelerators = config.json["optimization"]["execution_accelerators"];
-  for (const Json& item : accelerators["gpu_execution_accelerator"].items()) {
-    const std::string name = item["name"].AsString();
-    if (!Contains(kGpuNames, name)) {
-      return Error::InvalidArg(StrCat("unknown Execution Accelerator '", name, "' is requested"));
-    }
-    NB_LOG_WARNING("model '", config.name, "': GPU execution accelerator '", name,
-                   "' is ignored: this backend runs on CPU");
-  }
   for (const Json& item : accelerators["cpu_execution_accelerator"].items()) {
     const std::string name = item["name"].AsString();
     if (name != "openvino") {
@@ -138,14 +96,10 @@ Error ReadAccelerators(const ModelConfig& config, SessionRequest* request) {
 
 Result<SessionRequest> SessionRequest::FromConfig(const ModelConfig& config) {
   SessionRequest request;
-  NB_RETURN_IF_ERROR(ReadParameters(config, &request));
-  request.graph_level = ReadGraphLevel(config.json["optimization"]);
+  NB_RETURN_IF_ERROR(ApplyParameters(config, &request));
+  request.graph_level = ReadGraphLevel(config);
   NB_RETURN_IF_ERROR(ReadAccelerators(config, &request));
-  for (const Json& library : config.json["model_operations"]["op_library_filename"].items()) {
-    const std::string path = library.AsString();
-    const bool absolute = !path.empty() && path[0] == '/';
-    request.op_libraries.push_back(absolute ? path : config.directory + "/" + path);
-  }
+  request.op_libraries = config.OperatorLibraries();
   return request;
 }
 

@@ -64,16 +64,34 @@ TEST_F(SessionRequestTest, MemoryIsKeptWhereShapesAreFixed) {
 
 TEST_F(SessionRequestTest, ShrinkageNeedsAnArena) {
   EXPECT_TRUE(WithParameter("memory.enable_memory_arena_shrinkage", "cpu:0")->arena_enabled());
-  EXPECT_THAT(ErrorOf(WithParameter("memory.enable_memory_arena_shrinkage", "gpu:0")),
+  EXPECT_THAT(ErrorOf(WithParameter("memory.enable_memory_arena_shrinkage", "cpu:1")),
               HasSubstr("must be 'cpu:0'"));
+  EXPECT_NE(ErrorOf(WithParameter("memory.enable_memory_arena_shrinkage", "")), "");
   EXPECT_THAT(ErrorOf(From(R"({"name":"m","parameters":{
                   "enable_mem_arena":{"string_value":"0"},
                   "memory.enable_memory_arena_shrinkage":{"string_value":"cpu:0"}}})")),
               HasSubstr("turns off"));
 }
 
+// Machines with and without GPUs share configurations.
+TEST_F(SessionRequestTest, ArenasOfGpusAreLeftOut) {
+  Result<SessionRequest> both =
+      WithParameter("memory.enable_memory_arena_shrinkage", "cpu:0;gpu:0");
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(both->arena_shrinkage, "cpu:0");
+  Result<SessionRequest> gpu = WithParameter("memory.enable_memory_arena_shrinkage", "gpu:1");
+  ASSERT_TRUE(gpu.ok());
+  EXPECT_FALSE(gpu->arena_enabled());
+}
+
+TEST_F(SessionRequestTest, ValuesThatTheOriginalTakes) {
+  EXPECT_TRUE(WithParameter("enable_mem_arena", "on")->arena_enabled());
+  EXPECT_EQ(WithParameter("enable_mem_pattern", "Off")->mem_pattern, false);
+  EXPECT_EQ(WithParameter("intra_op_thread_count", "-1")->intra_op_threads, std::nullopt);
+}
+
 TEST_F(SessionRequestTest, BadValuesNameTheParameter) {
-  EXPECT_THAT(ErrorOf(WithParameter("intra_op_thread_count", "-1")),
+  EXPECT_THAT(ErrorOf(WithParameter("intra_op_thread_count", "many")),
               HasSubstr("parameter 'intra_op_thread_count' of model 'm'"));
   EXPECT_THAT(ErrorOf(WithParameter("execution_mode", "2")), HasSubstr("'execution_mode'"));
 }

@@ -30,8 +30,7 @@ struct CompileRequest {
   bool terminate_late_runs = false;  // a run also ends early if its requests have timed out
   int64_t sequence_states = 1024;    // MAX_SEQUENCE_STATES: most that an instance holds at a time
 
-  // INVALID_ARG for values that make no sense. Logs once which parameters have no effect here or
-  // use an old spelling.
+  // INVALID_ARG for values that make no sense.
   static Result<CompileRequest> FromConfig(const ModelConfig& config);
 
   // The properties of a compiled model.

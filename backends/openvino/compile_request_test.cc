@@ -38,7 +38,9 @@ TEST(CompileRequestTest, ValuesInAnyCase) {
   EXPECT_EQ(*With("HINT_BF16", "YES")->precision, ov::element::bf16);
   EXPECT_EQ(*With("INFERENCE_PRECISION_HINT", "F32")->precision, ov::element::f32);
   EXPECT_TRUE(With("RESHAPE_IO_LAYERS", "yes")->reshape);
+  EXPECT_TRUE(With("RESHAPE_IO_LAYERS", "true")->reshape);
   EXPECT_FALSE(With("RESHAPE_IO_LAYERS", "no")->reshape);
+  EXPECT_THAT(ErrorOf(With("RESHAPE_IO_LAYERS", "maybe")), HasSubstr("RESHAPE_IO_LAYERS"));
   EXPECT_EQ(With("CACHE_DIR", "/Cache")->cache_dir, "/Cache");
   EXPECT_EQ(With("MAX_SEQUENCE_STATES", "7")->sequence_states, 7);
   EXPECT_TRUE(With("terminate_late_runs", "true")->terminate_late_runs);
@@ -74,10 +76,14 @@ TEST(CompileRequestTest, OldNamesMeanTheSame) {
 }
 
 TEST(CompileRequestTest, BadValuesAreToldInTheWordsOfTheOriginal) {
-  EXPECT_EQ(ErrorOf(With("INFERENCE_NUM_THREADS", "Two")),
-            "expected the parameter 'INFERENCE_NUM_THREADS' to be a non-negative number, got two");
-  EXPECT_EQ(ErrorOf(With("COMPILATION_NUM_THREADS", "-1")),
-            "expected the parameter 'COMPILATION_NUM_THREADS' to be a non-negative number, got -1");
+  EXPECT_EQ(
+      ErrorOf(With("INFERENCE_NUM_THREADS", "Two")),
+      "expected the parameter 'INFERENCE_NUM_THREADS' to be a non-negative number, got two (it is "
+      "from 0 to 4096)");
+  EXPECT_EQ(
+      ErrorOf(With("COMPILATION_NUM_THREADS", "-1")),
+      "expected the parameter 'COMPILATION_NUM_THREADS' to be a non-negative number, got -1 (it is "
+      "from 0 to 4096)");
   EXPECT_EQ(ErrorOf(With("HINT_BF16", "NO")),
             "expected the parameter 'HINT_BF16' to be YES, got no");
   EXPECT_EQ(ErrorOf(With("NUM_STREAMS", "many")),
@@ -88,7 +94,7 @@ TEST(CompileRequestTest, BadValuesAreToldInTheWordsOfTheOriginal) {
   EXPECT_THAT(ErrorOf(With("INFERENCE_PRECISION_HINT", "i8")), HasSubstr("f32/bf16/f16, got i8"));
   EXPECT_THAT(ErrorOf(With("INFERENCE_NUM_THREADS", "99999999999999999999")),
               HasSubstr("'INFERENCE_NUM_THREADS'"));
-  EXPECT_THAT(ErrorOf(With("MAX_SEQUENCE_STATES", "0")), HasSubstr("at least 1"));
+  EXPECT_THAT(ErrorOf(With("MAX_SEQUENCE_STATES", "0")), HasSubstr("from 1 to"));
   EXPECT_EQ(
       ErrorOf(With("TARGET_DEVICE", "GPU")),
       "unable to load model 'm': parameter 'TARGET_DEVICE' is 'GPU', and this backend has CPU "

@@ -4,22 +4,20 @@
 #include <openvino/core/version.hpp>
 #include <openvino/runtime/properties.hpp>
 
+#include "backends/openvino/options.h"
 #include "backends/openvino/ov_error.h"
 #include "backends/sdk/log.h"
 #include "backends/sdk/model_config.h"
+#include "backends/sdk/options.h"
 
 namespace nereid_backend {
 
 Result<BackendSettings> BackendSettings::FromJson(const Json& json) {
+  NB_ASSIGN_OR_RETURN(const OptionValues given, ReadSettings(kOpenvinoOptions, json));
   BackendSettings settings;
-  if (json.Has("default-max-batch-size")) {
-    NB_ASSIGN_OR_RETURN(settings.default_max_batch_size,
-                        ParseInt("backend setting 'default-max-batch-size'",
-                                 json["default-max-batch-size"].AsString(), 0, INT32_MAX));
-  }
   // As in the original: a model that can batch does so, even if only with batches of one.
-  settings.default_max_batch_size = std::max<int64_t>(settings.default_max_batch_size, 1);
-  settings.cache_dir = json["cache-dir"].AsString();
+  settings.default_max_batch_size = std::max<int64_t>(DefaultMaxBatchSize(given), 1);
+  settings.cache_dir = given.Text("cache-dir").value_or("");
   return settings;
 }
 
@@ -28,6 +26,11 @@ std::shared_ptr<ov::Core> Environment::NewCore() {
   // A mapped file that is truncated while being replaced would crash the process.
   core->set_property(ov::enable_mmap(false));
   return core;
+}
+
+Result<std::unique_ptr<Environment>> Environment::Create(TRITONBACKEND_Backend* backend) {
+  NB_ASSIGN_OR_RETURN(const Json settings, ReadBackendSettings(backend));
+  return Create(settings);
 }
 
 Result<std::unique_ptr<Environment>> Environment::Create(const Json& json) {

@@ -26,6 +26,7 @@ struct BackendSettings {
 
 class Environment {
  public:
+  static Result<std::unique_ptr<Environment>> Create(TRITONBACKEND_Backend* backend);
   // Loads the CPU plugin. UNAVAILABLE with the reason if that fails.
   static Result<std::unique_ptr<Environment>> Create(const Json& settings);
 

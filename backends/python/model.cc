@@ -3,24 +3,16 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "backends/python/options.h"
 #include "backends/sdk/entry.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/options.h"
 
 namespace nereid_backend {
 namespace {
 
 namespace fs = std::filesystem;
 using nereid_python::ValueWriter;
-
-constexpr const char* kCpuOnly = "FORCE_CPU_ONLY_INPUT_TENSORS";
-
-int64_t InstanceCount(const ModelConfig& config) {
-  int64_t count = 0;
-  for (const Json& group : config.json["instance_group"].items()) {
-    count += std::max<int64_t>(1, group["count"].AsInt(1));
-  }
-  return std::max<int64_t>(1, count);
-}
 
 }  // namespace
 
@@ -30,7 +22,7 @@ Result<std::unique_ptr<PythonModel>> PythonModel::Create(TRITONBACKEND_Model* ha
   std::unique_ptr<PythonModel> model(new PythonModel(backend->environments, std::move(config)));
   NB_RETURN_IF_ERROR(TRITONBACKEND_ModelServer(handle, &model->server_));
   NB_RETURN_IF_ERROR(model->FindFile());
-  NB_RETURN_IF_ERROR(model->CheckParameters());
+  NB_RETURN_IF_ERROR(ReadParameters(kPythonOptions, model->config_).TakeError());
   NB_ASSIGN_OR_RETURN(model->launch_,
                       model->environments_.Prepare(model->config_, model->ThreadShare()));
   NB_LOG_INFO("model '", model->config_.name, "' version ", model->config_.version, ": ",
@@ -71,15 +63,8 @@ Error PythonModel::FindFile() {
                StrCat("Python model file not found in '", model_file_, "'"));
 }
 
-Error PythonModel::CheckParameters() const {
-  const std::string cpu_only = config_.Parameter(kCpuOnly, "yes");
-  if (cpu_only == "yes" || cpu_only == "no") return Error();
-  return Error::Unsupported(
-      StrCat("Incorrect value for FORCE_CPU_ONLY_INPUT_TENSORS: ", cpu_only, "'"));
-}
-
 int PythonModel::ThreadShare() const {
-  return std::max(1, static_cast<int>(settings().budget.threads / InstanceCount(config_)));
+  return std::max(1, settings().budget.threads / config_.InstanceCount());
 }
 
 PythonProcess::Spec PythonModel::ProcessSpec() const {

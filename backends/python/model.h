@@ -24,6 +24,10 @@ namespace nereid_backend {
 
 // The state of a backend's handle: "python", or one that is written in Python.
 struct PythonBackend {
+  static Result<std::unique_ptr<PythonBackend>> Create(TRITONBACKEND_Backend* backend) {
+    NB_ASSIGN_OR_RETURN(PythonSettings settings, PythonSettings::Read(backend));
+    return std::make_unique<PythonBackend>(std::move(settings));
+  }
   explicit PythonBackend(PythonSettings settings)
       : environments(std::move(settings)), fork_servers(ForkOptions(environments.settings())) {}
 
@@ -65,7 +69,6 @@ class PythonModel {
       : environments_(environments), config_(std::move(config)) {}
 
   Error FindFile();
-  Error CheckParameters() const;
   Error AutoComplete(TRITONBACKEND_Model* handle);
   // Number of threads that the numerical libraries of an instance's process may use.
   int ThreadShare() const;

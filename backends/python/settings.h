@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "backends/python/environment/variables.h"
 #include "backends/sdk/cpu_budget.h"
@@ -46,10 +47,10 @@ struct PythonSettings {
   std::string runtime_directory;  // folder of the Python backend's own files
   Variables variables;            // of this process, at its start
 
-  // INVALID_ARG, with the original's texts, for values that the original refuses, too. Settings of
-  // the original that have no meaning here are named in `without_effect`, in order.
+  // Those of the command line. INVALID_ARG, with the original's texts, for values that the original
+  // refuses, too.
   static Result<PythonSettings> FromJson(const Json& cmdline, const Variables& variables,
-                                         std::string* without_effect);
+                                         std::string_view backend);
   // Reads the settings, and all other members, from a backend's handle, and logs noteworthy ones.
   static Result<PythonSettings> Read(TRITONBACKEND_Backend* backend);
 };

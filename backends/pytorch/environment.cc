@@ -4,13 +4,18 @@
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include "backends/pytorch/block_cache.h"
+#include "backends/pytorch/options.h"
 #include "backends/pytorch/threads.h"
 #include "backends/pytorch/torch_error.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/model_config.h"
+#include "backends/sdk/options.h"
 
 namespace nereid_backend {
 
-Result<std::unique_ptr<Environment>> Environment::Create() {
+Result<std::unique_ptr<Environment>> Environment::Create(TRITONBACKEND_Backend* backend) {
+  NB_ASSIGN_OR_RETURN(const Json cmdline, ReadBackendSettings(backend));
+  NB_RETURN_IF_ERROR(ReadSettings(kPytorchOptions, cmdline).TakeError());
   std::unique_ptr<Environment> environment(new Environment(ReadCpuBudget()));
   NB_RETURN_IF_ERROR(TorchTry("failed to set PyTorch up: ", []() -> Error {
     SetUpThreads();

@@ -14,7 +14,8 @@ namespace nereid_backend {
 
 class Environment {
  public:
-  static Result<std::unique_ptr<Environment>> Create();
+  // Reads the settings, of which there are none but the server's own, and sets PyTorch up.
+  static Result<std::unique_ptr<Environment>> Create(TRITONBACKEND_Backend* backend);
 
   const CpuBudget& budget() const { return budget_; }
   CpuPermits* permits() const { return &permits_; }

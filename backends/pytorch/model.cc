@@ -15,15 +15,6 @@
 namespace nereid_backend {
 namespace {
 
-// The number of instances in the configuration; a group without a count has one.
-int ConfiguredInstances(const ModelConfig& config) {
-  int64_t count = 0;
-  for (const Json& group : config.json["instance_group"].items()) {
-    count += std::clamp<int64_t>(group["count"].AsInt(1), 1, INT16_MAX);
-  }
-  return static_cast<int>(std::clamp<int64_t>(count, 1, INT16_MAX));
-}
-
 Error FailedToLoad(const ModelConfig& config, const Error& error) {
   return Error(error.code(), StrCat("failed to load model '", config.name, "': ", error.message()));
 }
@@ -47,7 +38,7 @@ Result<std::unique_ptr<TorchModel>> TorchModel::Create(TRITONBACKEND_Model* hand
   std::unique_ptr<TorchModel> model(new TorchModel(*environment, std::move(config)));
   NB_ASSIGN_OR_RETURN(model->parameters_, Parameters::FromConfig(model->config_));
   NB_ASSIGN_OR_RETURN(model->path_, model->FindFile());
-  model->configured_instances_ = ConfiguredInstances(model->config_);
+  model->configured_instances_ = model->config_.InstanceCount();
   NB_ASSIGN_OR_RETURN(model->network_, model->Load());
   if (model->config_.auto_complete) NB_RETURN_IF_ERROR(model->Complete(handle));
   NB_RETURN_IF_ERROR(model->Bind());
@@ -145,9 +136,6 @@ void TorchModel::LogPlan() const {
                 shares_network_ ? "its instances see each other's writes: "
                                   "ENABLE_WEIGHT_SHARING is true"
                                 : "each instance has one of its own");
-  }
-  for (const std::string& key : parameters_.without_effect) {
-    NB_LOG_INFO(subject, "parameter ", key, " has no effect on a CPU");
   }
 }
 

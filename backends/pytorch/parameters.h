@@ -3,8 +3,6 @@
 #define NEREID_BACKENDS_PYTORCH_PARAMETERS_H_
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "backends/sdk/error.h"
 #include "backends/sdk/model_config.h"
@@ -21,8 +19,6 @@ struct Parameters {
   std::optional<bool> jit_profiling;  // ENABLE_JIT_PROFILING
   std::optional<bool> jit_executor;   // ENABLE_JIT_EXECUTOR
   std::optional<bool> tensor_fuser;   // ENABLE_TENSOR_FUSER
-  // Parameters that are set and known but have no effect on a CPU.
-  std::vector<std::string> without_effect;
 
   // INVALID_ARG for a value that cannot be parsed.
   static Result<Parameters> FromConfig(const ModelConfig& config);

@@ -1,6 +1,8 @@
 // The C functions of libtriton_repeat.so.
 #include "backends/sdk/entry.h"
+#include "backends/repeat/options.h"
 #include "backends/repeat/repeat.h"
+#include "backends/sdk/options.h"
 
 using nereid_backend::Error;
 using nereid_backend::Guard;
@@ -9,8 +11,13 @@ using nereid_backend::RepeatModel;
 
 extern "C" {
 
-TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend*) {
-  return Guard("Initialize", [] { return nereid_backend::RequireApi(19); });
+TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend* backend) {
+  return Guard("Initialize", [&]() -> Error {
+    NB_RETURN_IF_ERROR(nereid_backend::RequireApi(19));
+    NB_ASSIGN_OR_RETURN(const nereid_backend::Json settings,
+                        nereid_backend::ReadBackendSettings(backend));
+    return nereid_backend::ReadSettings(nereid_backend::kRepeatOptions, settings).TakeError();
+  });
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACKEND_Model* model) {

@@ -5,9 +5,11 @@
 #include <thread>
 #include <utility>
 
+#include "backends/repeat/options.h"
 #include "backends/sdk/batch.h"
 #include "backends/sdk/boundary.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/options.h"
 #include "backends/sdk/response_factory.h"
 #include "backends/sdk/tensor.h"
 
@@ -155,6 +157,7 @@ Result<RepeatRequest> RepeatRequest::Read(TRITONBACKEND_Request* request) {
 
 Result<std::unique_ptr<RepeatModel>> RepeatModel::Create(TRITONBACKEND_Model* model) {
   NB_ASSIGN_OR_RETURN(const ModelConfig config, ReadModelConfig(model));
+  NB_RETURN_IF_ERROR(ReadParameters(kRepeatOptions, config).TakeError());
   if (config.batching()) {
     return Error::Unsupported(StrCat("model '", config.name, "': repeat backend does not batch"));
   }

@@ -1,10 +1,11 @@
-// Helpers for the C functions that a backend exports: version check, and keeping C++ objects as the
-// state of the server's model and instance handles. Stateless.
+// The C functions that a backend exports: version check, C++ objects as the state of the server's
+// handles, and NB_BACKEND_FUNCTIONS, which defines those that are alike in all backends. Stateless.
 #ifndef NEREID_BACKENDS_SDK_ENTRY_H_
 #define NEREID_BACKENDS_SDK_ENTRY_H_
 
 #include <memory>
 
+#include "backends/sdk/batch.h"
 #include "backends/sdk/boundary.h"
 #include "backends/sdk/error.h"
 #include "triton/core/tritonbackend.h"
@@ -24,9 +25,12 @@ namespace nereid_backend {
 // one below `minor`, the oldest that has all the backend calls.
 Error RequireApi(uint32_t minor);
 
-// Stores what all models of a backend share as the state of the backend's handle.
+// Makes what all models of a backend share, the state of the backend's handle. StateT has `static
+// Result<std::unique_ptr<StateT>> Create(TRITONBACKEND_Backend*)`.
 template <typename StateT>
-Error InitializeBackend(TRITONBACKEND_Backend* backend, std::unique_ptr<StateT> state) {
+Error InitializeBackend(TRITONBACKEND_Backend* backend) {
+  NB_RETURN_IF_ERROR(RequireApi(10));
+  NB_ASSIGN_OR_RETURN(std::unique_ptr<StateT> state, StateT::Create(backend));
   NB_RETURN_IF_ERROR(TRITONBACKEND_BackendSetState(backend, state.get()));
   state.release();  // FinalizeBackend takes it back
   return Error();
@@ -100,5 +104,50 @@ Error FinalizeInstance(TRITONBACKEND_ModelInstance* instance) {
 }
 
 }  // namespace nereid_backend
+
+// Defines the functions that begin and end a backend, its models and its instances. See
+// InitializeBackend, InitializeModel and InitializeInstance for what the three classes have. The
+// backend defines TRITONBACKEND_ModelInstanceExecute itself, or by NB_EXECUTE_BATCH.
+#define NB_BACKEND_FUNCTIONS(BackendT, ModelT, InstanceT)                                          \
+  extern "C" {                                                                                     \
+  TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend* backend) {                   \
+    return ::nereid_backend::Guard(                                                                \
+        "Initialize", [&] { return ::nereid_backend::InitializeBackend<BackendT>(backend); });     \
+  }                                                                                                \
+  TRITONSERVER_Error* TRITONBACKEND_Finalize(TRITONBACKEND_Backend* backend) {                     \
+    return ::nereid_backend::Guard(                                                                \
+        "Finalize", [&] { return ::nereid_backend::FinalizeBackend<BackendT>(backend); });         \
+  }                                                                                                \
+  TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACKEND_Model* model) {                  \
+    return ::nereid_backend::Guard(                                                                \
+        "ModelInitialize", [&] { return ::nereid_backend::InitializeModel<ModelT>(model); });      \
+  }                                                                                                \
+  TRITONSERVER_Error* TRITONBACKEND_ModelFinalize(TRITONBACKEND_Model* model) {                    \
+    return ::nereid_backend::Guard(                                                                \
+        "ModelFinalize", [&] { return ::nereid_backend::FinalizeModel<ModelT>(model); });          \
+  }                                                                                                \
+  TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(                                       \
+      TRITONBACKEND_ModelInstance* instance) {                                                     \
+    return ::nereid_backend::Guard("ModelInstanceInitialize", [&] {                                \
+      return ::nereid_backend::InitializeInstance<InstanceT, ModelT>(instance);                    \
+    });                                                                                            \
+  }                                                                                                \
+  TRITONSERVER_Error* TRITONBACKEND_ModelInstanceFinalize(TRITONBACKEND_ModelInstance* instance) { \
+    return ::nereid_backend::Guard("ModelInstanceFinalize", [&] {                                  \
+      return ::nereid_backend::FinalizeInstance<InstanceT>(instance);                              \
+    });                                                                                            \
+  }                                                                                                \
+  }
+
+// Executes requests as one batch: InstanceT has `Error Execute(Batch*)`.
+#define NB_EXECUTE_BATCH(InstanceT)                                                       \
+  extern "C" TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(                      \
+      TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request** requests,            \
+      const uint32_t request_count) {                                                     \
+    return ::nereid_backend::RunBatch(                                                    \
+        instance, requests, request_count, [&](::nereid_backend::Batch& batch) {          \
+          return ::nereid_backend::InstanceStateOf<InstanceT>(instance)->Execute(&batch); \
+        });                                                                               \
+  }
 
 #endif  // NEREID_BACKENDS_SDK_ENTRY_H_

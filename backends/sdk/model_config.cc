@@ -1,6 +1,6 @@
 #include "backends/sdk/model_config.h"
 
-#include <cctype>
+#include <algorithm>
 #include <charconv>
 #include <memory>
 
@@ -83,17 +83,21 @@ std::string ModelConfig::Parameter(std::string_view key, std::string_view fallba
   return json["parameters"][key]["string_value"].AsString(fallback);
 }
 
-bool ModelConfig::HasParameter(std::string_view key) const { return json["parameters"].Has(key); }
-
-Result<int64_t> ModelConfig::IntParameter(std::string_view key, int64_t fallback, int64_t min,
-                                          int64_t max) const {
-  if (!HasParameter(key)) return fallback;
-  return ParseInt(StrCat("parameter '", key, "' of model '", name, "'"), Parameter(key), min, max);
+int ModelConfig::InstanceCount() const {
+  int64_t count = 0;
+  for (const Json& group : json["instance_group"].items()) {
+    count += std::clamp<int64_t>(group["count"].AsInt(1), 1, INT16_MAX);
+  }
+  return static_cast<int>(std::clamp<int64_t>(count, 1, INT16_MAX));
 }
 
-Result<bool> ModelConfig::BoolParameter(std::string_view key, bool fallback) const {
-  if (!HasParameter(key)) return fallback;
-  return ParseBool(StrCat("parameter '", key, "' of model '", name, "'"), Parameter(key));
+std::vector<std::string> ModelConfig::OperatorLibraries() const {
+  std::vector<std::string> paths;
+  for (const Json& library : json["model_operations"]["op_library_filename"].items()) {
+    const std::string path = library.AsString();
+    paths.push_back(path.starts_with('/') ? path : StrCat(directory, "/", path));
+  }
+  return paths;
 }
 
 const TensorConfig* ModelConfig::FindInput(std::string_view name) const {
@@ -151,6 +155,13 @@ Result<Json> ReadBackendSettings(TRITONBACKEND_Backend* backend) {
   return json["cmdline"];
 }
 
+Result<std::string> BackendFolder(TRITONBACKEND_Backend* backend) {
+  TRITONBACKEND_ArtifactType type = TRITONBACKEND_ARTIFACT_FILESYSTEM;
+  const char* folder = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendArtifacts(backend, &type, &folder));
+  return std::string(folder);
+}
+
 std::string ConfigTypeName(TRITONSERVER_DataType type) {
   if (type == TRITONSERVER_TYPE_BYTES) return "TYPE_STRING";
   if (type == TRITONSERVER_TYPE_INVALID) return "TYPE_INVALID";
@@ -174,14 +185,6 @@ Result<int64_t> ParseInt(std::string_view what, std::string_view text, int64_t m
         StrCat(what, " must be an integer from ", min, " to ", max, ", got '", text, "'"));
   }
   return value;
-}
-
-Result<bool> ParseBool(std::string_view what, std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (lower == "1" || lower == "true") return true;
-  if (lower == "0" || lower == "false") return false;
-  return Error::InvalidArg(StrCat(what, " must be 0, 1, true or false, got '", text, "'"));
 }
 
 std::string ShapeToString(const int64_t* dims, size_t count) {

@@ -61,14 +61,13 @@ struct ModelConfig {
   Json json;  // the whole configuration
 
   bool batching() const { return max_batch_size > 0; }
-  // `parameters { key value { string_value } }`, or `fallback`.
+  // `parameters { key value { string_value } }`, or `fallback`. Backends with a table of their
+  // parameters use ReadParameters (options.h).
   std::string Parameter(std::string_view key, std::string_view fallback = "") const;
-  bool HasParameter(std::string_view key) const;
-  // INVALID_ARG if the parameter is set and is not an integer in [min, max].
-  Result<int64_t> IntParameter(std::string_view key, int64_t fallback, int64_t min,
-                               int64_t max) const;
-  // 1/0, true/false, any case. INVALID_ARG for anything else.
-  Result<bool> BoolParameter(std::string_view key, bool fallback) const;
+  // How many instances `instance_group` asks for, 1 to 32767; a group without a count has one.
+  int InstanceCount() const;
+  // Paths of `model_operations.op_library_filename`; a relative name is one of the model's folder.
+  std::vector<std::string> OperatorLibraries() const;
   const TensorConfig* FindInput(std::string_view name) const;
   const TensorConfig* FindOutput(std::string_view name) const;
 };
@@ -85,14 +84,15 @@ Error SetModelConfig(TRITONBACKEND_Model* model, const Json& config);
 // The `cmdline` object of the backend's settings: --backend-config=<backend>,<key>=<value>.
 Result<Json> ReadBackendSettings(TRITONBACKEND_Backend* backend);
 
+// The folder of the backend's files.
+Result<std::string> BackendFolder(TRITONBACKEND_Backend* backend);
+
 // Name of a type in a model configuration ("TYPE_FP32", "TYPE_STRING"), and back.
 std::string ConfigTypeName(TRITONSERVER_DataType type);
 TRITONSERVER_DataType ConfigTypeFromName(std::string_view name);
 
 // An integer in [min, max], or INVALID_ARG that names `what`.
 Result<int64_t> ParseInt(std::string_view what, std::string_view text, int64_t min, int64_t max);
-// 1/0/true/false in any case, or INVALID_ARG that names `what`.
-Result<bool> ParseBool(std::string_view what, std::string_view text);
 
 // "[2,-1]".
 std::string ShapeToString(const Shape& shape);

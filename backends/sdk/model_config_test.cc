@@ -46,18 +46,28 @@ TEST(ModelConfigTest, ReadsTheFields) {
   EXPECT_TRUE(config->decoupled);
 }
 
-TEST(ModelConfigTest, ParametersAreChecked) {
-  Result<ModelConfig> config = ParseModelConfig(kConfig);
-  ASSERT_TRUE(config.ok());
-  EXPECT_EQ(*config->IntParameter("n", 1, 0, 5), 5);
-  EXPECT_EQ(*config->IntParameter("none", 1, 0, 5), 1);
-  EXPECT_TRUE(*config->BoolParameter("on", false));
-  Result<int64_t> above = config->IntParameter("n", 1, 0, 4);
+TEST(ModelConfigTest, NumbersAreChecked) {
+  EXPECT_EQ(*ParseInt("n", "5", 0, 5), 5);
+  Result<int64_t> above = ParseInt("n", "5", 0, 4);
   ASSERT_FALSE(above.ok());
-  EXPECT_STREQ(above.error().message(),
-               "parameter 'n' of model 'm' must be an integer from 0 to 4, got '5'");
-  EXPECT_FALSE(config->IntParameter("bad", 1, 0, 9).ok());
-  EXPECT_FALSE(config->BoolParameter("bad", false).ok());
+  EXPECT_STREQ(above.error().message(), "n must be an integer from 0 to 4, got '5'");
+  EXPECT_FALSE(ParseInt("n", "5x", 0, 9).ok());
+}
+
+TEST(ModelConfigTest, CountsInstances) {
+  const auto count = [](const std::string& groups) {
+    return ParseModelConfig(R"({"instance_group":[)" + groups + "]}")->InstanceCount();
+  };
+  EXPECT_EQ(count(""), 1);
+  EXPECT_EQ(count(R"({"count":2},{})"), 3);
+  EXPECT_EQ(count(R"({"count":2000000000},{"count":2000000000})"), INT16_MAX);
+}
+
+TEST(ModelConfigTest, OperatorLibrariesOfTheModelsFolder) {
+  Result<ModelConfig> config =
+      ParseModelConfig(R"({"model_operations":{"op_library_filename":["a.so","/b.so"]}})");
+  config->directory = "/m";
+  EXPECT_EQ(config->OperatorLibraries(), (std::vector<std::string>{"/m/a.so", "/b.so"}));
 }
 
 TEST(ModelConfigTest, TypeNamesGoBothWays) {

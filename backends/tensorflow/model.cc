@@ -106,17 +106,14 @@ Error TensorflowModel::LoadInWorker() {
   Supervisor::Spec spec;
   spec.executable = settings_.worker;
   spec.model = config_.name;
+  spec.load_limit_ns = static_cast<uint64_t>(settings_.load_timeout_seconds) * BackOff::kSecond;
   spec.load.format = format_;
   spec.load.path = path_;
   spec.load.tag = options_.graph_tag;
   spec.load.signature = options_.signature;
   spec.load.session_config = options_.ConfigProto(settings_);
   spec.load.one_thread = options_.one_thread();
-  for (const Json& library : config_.json["model_operations"]["op_library_filename"].items()) {
-    const std::string path = library.AsString();
-    const bool absolute = !path.empty() && path[0] == '/';
-    spec.load.op_libraries.push_back(absolute ? path : config_.directory + "/" + path);
-  }
+  spec.load.op_libraries = config_.OperatorLibraries();
   NB_ASSIGN_OR_RETURN(spec.load.init_ops, ReadInitOps());
   if (format_ == ModelFormat::kGraphDef) {
     spec.load.graph_outputs = NamedOutputs(config_);

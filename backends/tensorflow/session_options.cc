@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "backends/sdk/graph/accelerators.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/options.h"
+#include "backends/tensorflow/options.h"
 
 namespace nereid_backend {
 namespace {
-
-constexpr int64_t kMaxThreads = 4096;
 
 // Fields of TensorFlow's config.proto.
 constexpr uint32_t kIntraOpParallelismThreads = 2;
@@ -34,51 +35,38 @@ void PutMessage(uint32_t field, const std::string& message, std::string* out) {
   out->append(message);
 }
 
-Error ReadAccelerators(const ModelConfig& config) {
-  static constexpr std::string_view kGpuNames[] = {"tensorrt", "gpu_io", "auto_mixed_precision"};
+Error CheckAccelerators(const ModelConfig& config) {
   const Json& accelerators = config.json["optimization"]["execution_accelerators"];
   if (!accelerators["cpu_execution_accelerator"].items().empty()) {
     return Error::InvalidArg("CPU Execution Accelerator is not supported in TensorFlow backend");
   }
-  for (const Json& item : accelerators["gpu_execution_accelerator"].items()) {
-    const std::string name = item["name"].AsString();
-    if (std::find(std::begin(kGpuNames), std::end(kGpuNames), name) == std::end(kGpuNames)) {
-      return Error::InvalidArg(StrCat("unknown Execution Accelerator '", name, "' is requested"));
-    }
-    NB_LOG_WARNING("model '", config.name, "': GPU execution accelerator '", name,
-                   "' is ignored: this backend runs on CPU");
+  return CheckGpuAccelerators(config, {"tensorrt", "gpu_io", "auto_mixed_precision"});
+}
+
+// optimization.graph.level, of which TensorFlow has -1 to 2.
+int64_t ReadJitLevel(const ModelConfig& config) {
+  const int64_t level = config.json["optimization"]["graph"]["level"].AsInt(0);
+  const int64_t known = std::clamp<int64_t>(level, -1, 2);
+  if (level != known) {
+    NB_LOG_WARNING("model '", config.name, "': optimization.graph.level ", level,
+                   " is unknown and taken as ", known, " (-1: off, 0: TensorFlow's default, 1, 2)");
   }
-  return Error();
+  return known;
 }
 
 }  // namespace
 
 Result<SessionOptions> SessionOptions::FromConfig(const ModelConfig& config) {
+  NB_ASSIGN_OR_RETURN(const OptionValues given, ReadParameters(kTensorflowOptions, config));
   SessionOptions options;
-  NB_ASSIGN_OR_RETURN(options.intra_op_threads,
-                      config.IntParameter("TF_NUM_INTRA_THREADS", 0, 0, kMaxThreads));
-  NB_ASSIGN_OR_RETURN(options.inter_op_threads,
-                      config.IntParameter("TF_NUM_INTER_THREADS", 0, 0, kMaxThreads));
-  NB_ASSIGN_OR_RETURN(const bool per_session,
-                      config.BoolParameter("TF_USE_PER_SESSION_THREADS", false));
-  if (per_session) {
-    NB_LOG_INFO("model '", config.name,
-                "': parameter 'TF_USE_PER_SESSION_THREADS' has no effect: each model has a process "
-                "and threads of its own");
-  }
-  if (config.HasParameter("MAX_SESSION_SHARE_COUNT")) {
-    NB_RETURN_IF_ERROR(config.IntParameter("MAX_SESSION_SHARE_COUNT", 1, 1, INT32_MAX).TakeError());
-    NB_LOG_INFO("model '", config.name,
-                "': parameter 'MAX_SESSION_SHARE_COUNT' has no effect: all instances share one "
-                "session");
-  }
-  const std::string tag = config.Parameter("TF_GRAPH_TAG");
+  options.intra_op_threads = given.Integer("TF_NUM_INTRA_THREADS").value_or(0);
+  options.inter_op_threads = given.Integer("TF_NUM_INTER_THREADS").value_or(0);
+  const std::string tag = given.Text("TF_GRAPH_TAG").value_or("");
   if (!tag.empty()) options.graph_tag = tag;
-  options.signature = config.Parameter("TF_SIGNATURE_DEF");
-  options.init_ops_file = config.Parameter("TF_INIT_OPS_FILE");
-  options.jit_level =
-      std::clamp<int64_t>(config.json["optimization"]["graph"]["level"].AsInt(0), -1, 2);
-  NB_RETURN_IF_ERROR(ReadAccelerators(config));
+  options.signature = given.Text("TF_SIGNATURE_DEF").value_or("");
+  options.init_ops_file = given.Text("TF_INIT_OPS_FILE").value_or("");
+  options.jit_level = ReadJitLevel(config);
+  NB_RETURN_IF_ERROR(CheckAccelerators(config));
   return options;
 }
 

@@ -19,7 +19,7 @@ struct SessionOptions {
   std::string signature;      // empty: serving_default, or the only one
   std::string init_ops_file;  // a name; empty: none
 
-  // INVALID_ARG for values that make no sense. Logs once which options have no effect here.
+  // INVALID_ARG for values that make no sense.
   static Result<SessionOptions> FromConfig(const ModelConfig& config);
 
   // Whether the operators of a run are computed one after the other, as they are in the file.

@@ -39,7 +39,7 @@ TEST(SessionOptionsTest, Parameters) {
   EXPECT_EQ(WithParameter("TF_GRAPH_TAG", "mine")->graph_tag, "mine");
   EXPECT_EQ(WithParameter("TF_SIGNATURE_DEF", "s")->signature, "s");
   EXPECT_EQ(WithParameter("TF_INIT_OPS_FILE", "f.json")->init_ops_file, "f.json");
-  EXPECT_TRUE(WithParameter("TF_USE_PER_SESSION_THREADS", "true").ok());
+  EXPECT_TRUE(WithParameter("TF_USE_PER_SESSION_THREADS", "On").ok());
   EXPECT_TRUE(WithParameter("MAX_SESSION_SHARE_COUNT", "4").ok());
 }
 
@@ -48,7 +48,7 @@ TEST(SessionOptionsTest, BadValuesNameTheParameter) {
               HasSubstr("'TF_NUM_INTRA_THREADS' of model 'm'"));
   EXPECT_THAT(ErrorOf(WithParameter("TF_NUM_INTER_THREADS", "many")),
               HasSubstr("'TF_NUM_INTER_THREADS' of model 'm'"));
-  EXPECT_THAT(ErrorOf(WithParameter("TF_USE_PER_SESSION_THREADS", "yes")),
+  EXPECT_THAT(ErrorOf(WithParameter("TF_USE_PER_SESSION_THREADS", "maybe")),
               HasSubstr("'TF_USE_PER_SESSION_THREADS'"));
   EXPECT_THAT(ErrorOf(WithParameter("MAX_SESSION_SHARE_COUNT", "0")),
               HasSubstr("'MAX_SESSION_SHARE_COUNT'"));
@@ -94,6 +94,7 @@ TEST(BackendSettingsTest, FromJson) {
   EXPECT_EQ(from(R"({"default-max-batch-size":"0"})")->default_max_batch_size, 0);
   EXPECT_TRUE(from(R"({"version":"2","gpu-memory-fraction":"0.5"})").ok());
   EXPECT_FALSE(from(R"({"version":"1"})").ok());
+  EXPECT_EQ(from(R"({"load-timeout-seconds":"5"})")->load_timeout_seconds, 5);
 }
 
 TensorDescription Tensor(const std::string& name, int32_t type, bool has_default = false) {

@@ -4,6 +4,8 @@
 
 #include "backends/sdk/log.h"
 #include "backends/sdk/model_config.h"
+#include "backends/sdk/options.h"
+#include "backends/tensorflow/options.h"
 
 namespace nereid_backend {
 namespace {
@@ -11,9 +13,7 @@ namespace {
 constexpr const char* kWorker = "nereid-tensorflow-worker";
 
 Result<std::string> FindWorker(TRITONBACKEND_Backend* backend) {
-  TRITONBACKEND_ArtifactType type = TRITONBACKEND_ARTIFACT_FILESYSTEM;
-  const char* folder = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendArtifacts(backend, &type, &folder));
+  NB_ASSIGN_OR_RETURN(const std::string folder, BackendFolder(backend));
   std::string path = StrCat(folder, "/", kWorker);
   if (access(path.c_str(), X_OK) == 0) return path;
   return Error::NotFound(StrCat("'", path,
@@ -24,28 +24,16 @@ Result<std::string> FindWorker(TRITONBACKEND_Backend* backend) {
 }  // namespace
 
 Result<BackendSettings> BackendSettings::FromJson(const Json& json) {
+  NB_ASSIGN_OR_RETURN(const OptionValues given, ReadSettings(kTensorflowOptions, json));
   BackendSettings settings;
-  if (json.Has("allow-soft-placement")) {
-    NB_ASSIGN_OR_RETURN(settings.soft_placement,
-                        ParseBool("backend setting 'allow-soft-placement'",
-                                  json["allow-soft-placement"].AsString()));
-  }
-  if (json.Has("default-max-batch-size")) {
-    NB_ASSIGN_OR_RETURN(settings.default_max_batch_size,
-                        ParseInt("backend setting 'default-max-batch-size'",
-                                 json["default-max-batch-size"].AsString(), 0, INT32_MAX));
-  }
-  if (json.Has("version")) {
-    NB_RETURN_IF_ERROR(
-        ParseInt("backend setting 'version'", json["version"].AsString(), 2, 2).TakeError());
-  }
-  if (json.Has("gpu-memory-fraction")) {
-    NB_LOG_INFO("tensorflow: backend setting 'gpu-memory-fraction' has no effect on CPU");
-  }
+  settings.soft_placement = given.Bool("allow-soft-placement").value_or(settings.soft_placement);
+  settings.default_max_batch_size = DefaultMaxBatchSize(given);
+  settings.load_timeout_seconds =
+      given.Integer("load-timeout-seconds").value_or(settings.load_timeout_seconds);
   return settings;
 }
 
-Result<std::unique_ptr<BackendSettings>> BackendSettings::Read(TRITONBACKEND_Backend* backend) {
+Result<std::unique_ptr<BackendSettings>> BackendSettings::Create(TRITONBACKEND_Backend* backend) {
   NB_ASSIGN_OR_RETURN(const Json json, ReadBackendSettings(backend));
   NB_ASSIGN_OR_RETURN(BackendSettings settings, FromJson(json));
   NB_ASSIGN_OR_RETURN(settings.worker, FindWorker(backend));

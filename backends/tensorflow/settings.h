@@ -18,12 +18,15 @@ namespace nereid_backend {
 struct BackendSettings {
   bool soft_placement = true;          // allow-soft-placement
   int64_t default_max_batch_size = 4;  // default-max-batch-size
+  // load-timeout-seconds: a worker that takes longer to load its model is ended. Loading takes
+  // minutes at most.
+  int64_t load_timeout_seconds = 600;
   CpuBudget budget;
   std::string worker;  // the executable
 
   static Result<BackendSettings> FromJson(const Json& settings);
   // As above, with budget and worker. NOT_FOUND if the worker is missing.
-  static Result<std::unique_ptr<BackendSettings>> Read(TRITONBACKEND_Backend* backend);
+  static Result<std::unique_ptr<BackendSettings>> Create(TRITONBACKEND_Backend* backend);
 };
 
 }  // namespace nereid_backend

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "backends/sdk/batch.h"
 #include "backends/sdk/log.h"
 #include "backends/tensorflow/channel.h"
 #include "backends/tensorflow/status_error.h"
@@ -64,6 +65,7 @@ Result<ChildProcess> Supervisor::StartChild() {
     const std::lock_guard lock(mu_);
     worker_ = worker;
     answer_.reset();
+    load_deadline_ = NowNs() + spec_.load_limit_ns;
   }
   Packer message;
   message.Number(MessageKind::kLoad);
@@ -79,6 +81,24 @@ bool Supervisor::OnReadable() {
     if (!TakeMessage(std::move(message->bytes))) return false;
   }
   return true;
+}
+
+int Supervisor::timeout_ms() {
+  const std::lock_guard lock(mu_);
+  if (load_deadline_ == 0) return -1;
+  const uint64_t now = NowNs();
+  return now < load_deadline_ ? static_cast<int>((load_deadline_ - now) / 1'000'000) + 1 : 0;
+}
+
+bool Supervisor::OnTimeout() {
+  const std::lock_guard lock(mu_);
+  if (load_deadline_ == 0 || NowNs() < load_deadline_) return true;
+  RefuseStart(
+      Error(TRITONSERVER_ERROR_UNAVAILABLE,
+            StrCat("the TensorFlow process of model '", spec_.model, "' has not loaded it within ",
+                   spec_.load_limit_ns / BackOff::kSecond,
+                   " s; --backend-config=tensorflow,load-timeout-seconds=<n> gives it more time")));
+  return false;
 }
 
 void Supervisor::OnEnding() { shutdown(worker_->socket.fd(), SHUT_RDWR); }
@@ -98,6 +118,7 @@ bool Supervisor::TakeMessage(std::string bytes) {
 
 // REQUIRES: mu_ is held.
 bool Supervisor::TakeLoadReply(const std::string& bytes) {
+  load_deadline_ = 0;
   LoadReply reply;
   if (!LoadReply::Unpack(bytes, &reply)) return false;
   if (!reply.status.ok()) {
@@ -115,11 +136,18 @@ bool Supervisor::TakeLoadReply(const std::string& bytes) {
 }
 
 void Supervisor::OnEnded(const std::string& how) {
+  {
+    const std::lock_guard lock(mu_);
+    worker_->end = how;
+    worker_->ended = true;
+    worker_->telling = true;
+    load_deadline_ = 0;
+  }
+  // Meanwhile the channels stay as they are; their runs fail only afterwards.
+  for (const auto& [id, channel] : worker_->channels) channel.on_end();
   const std::lock_guard lock(mu_);
-  worker_->ended = true;
-  worker_->end = how;
+  worker_->telling = false;
   for (const auto& [id, channel] : worker_->channels) {
-    channel.on_end();
     reinterpret_cast<nereid_tensorflow::ChannelHeader*>(channel.header->data())->turn.Close();
   }
   changed_.notify_all();
@@ -176,7 +204,9 @@ Result<std::unique_ptr<Channel>> Supervisor::OpenChannel(std::function<void()> o
 
 void Supervisor::CloseChannel(Worker* worker, uint64_t id) {
   {
-    const std::lock_guard lock(mu_);
+    std::unique_lock lock(mu_);
+    // Afterwards the owner of on_end is gone.
+    changed_.wait(lock, [&] { return !worker->telling; });
     worker->channels.erase(id);
     if (worker->ended || stopping_) return;
   }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "backends/sdk/error.h"
+#include "backends/sdk/process/back_off.h"
 #include "backends/sdk/process/process_keeper.h"
 #include "backends/tensorflow/ipc/channel_memory.h"
 #include "backends/tensorflow/ipc/control_socket.h"
@@ -25,7 +26,8 @@ class Supervisor : public ProcessKeeper {
  public:
   struct Spec {
     std::string executable;
-    std::string model;  // for messages
+    std::string model;                                // for messages
+    uint64_t load_limit_ns = 600 * BackOff::kSecond;  // how long a worker may load
     nereid_tensorflow::LoadRequest load;
   };
 
@@ -39,7 +41,8 @@ class Supervisor : public ProcessKeeper {
 
   // Waits while a worker starts. UNAVAILABLE if it is too early to start the next one. `on_end` is
   // called when the worker has ended, unless the channel is destroyed before, on the keeper's
-  // thread; it must neither block nor use the channel or this.
+  // thread, with no lock held; it must neither block nor use the channel or this. Destroying the
+  // channel waits until it has returned.
   Result<std::unique_ptr<Channel>> OpenChannel(std::function<void()> on_end);
 
  private:
@@ -57,8 +60,9 @@ class Supervisor : public ProcessKeeper {
     nereid_tensorflow::ControlSocket socket;
     // The rest: guarded by mu_.
     bool ended = false;
-    std::string end;  // how it ended
-    std::map<uint64_t, OpenedChannel> channels;
+    bool telling = false;                        // OnEnded calls the channels' on_end
+    std::string end;                             // how it ended
+    std::map<uint64_t, OpenedChannel> channels;  // does not change while `telling`
   };
   explicit Supervisor(Spec spec);
 
@@ -67,6 +71,8 @@ class Supervisor : public ProcessKeeper {
   void OnOutput(std::string_view text) override { log_->Add(text); }
   int heard() const override { return worker_->socket.fd(); }
   bool OnReadable() override;
+  int timeout_ms() override;
+  bool OnTimeout() override;
   void OnEnding() override;
   std::string Explain(std::string how) override;
   void OnEnded(const std::string& how) override;
@@ -87,6 +93,7 @@ class Supervisor : public ProcessKeeper {
   // which only the keeper's thread sets.
   nereid_tensorflow::LoadReply loaded_;
   std::shared_ptr<Worker> worker_;  // the current worker
+  uint64_t load_deadline_ = 0;      // of the current worker; 0: it has loaded
   uint64_t next_channel_ = 1;
   bool call_busy_ = false;
   std::optional<std::string> answer_;  // to the call in progress

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -95,6 +96,31 @@ TEST_F(SupervisorTest, AFailureToLoadIsTheWorkersOwnWord) {
 TEST_F(SupervisorTest, AWorkerThatEndsWhileItLoads) {
   EXPECT_EQ(StartError("abort"), "the TensorFlow process of model 'm' ended by signal 6 (Aborted)");
   EXPECT_EQ(StartError("exit"), "the TensorFlow process of model 'm' exited with status 3");
+}
+
+TEST_F(SupervisorTest, AWorkerThatHangsWhileItLoadsIsEnded) {
+  Supervisor::Spec spec;
+  spec.executable = FAKE_WORKER;
+  spec.model = "m";
+  spec.load.path = "hang";
+  spec.load_limit_ns = 1;
+  Result<std::unique_ptr<Supervisor>> started = Supervisor::Start(std::move(spec));
+  ASSERT_FALSE(started.ok());
+  EXPECT_EQ(started.error().code(), TRITONSERVER_ERROR_UNAVAILABLE);
+  EXPECT_THAT(started.error().message(), HasSubstr("load-timeout-seconds"));
+}
+
+// TensorFlow's instances call the server there, which may call back.
+TEST_F(SupervisorTest, NoLockIsHeldWhileTheEndIsTold) {
+  const std::unique_ptr<Supervisor> supervisor = MustStart("echo");
+  Supervisor* const keeper = supervisor.get();
+  std::atomic<int> answers{0};
+  const std::unique_ptr<Channel> channel = MustOpen(supervisor.get(), [&] {
+    const Error ready = keeper->Ready();  // takes the lock that must not be held
+    ++answers;
+  });
+  EXPECT_THAT(Run(channel.get(), "x"), HasSubstr("exited with status 3"));
+  EXPECT_EQ(answers, 1);
 }
 
 TEST_F(SupervisorTest, AWorkerThatTalksNonsenseIsEnded) {

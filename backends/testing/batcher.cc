@@ -30,8 +30,10 @@ TRITONSERVER_Error* TRITONBACKEND_ModelBatcherInitialize(TRITONBACKEND_Batcher**
   return Guard("ModelBatcherInitialize", [&]() -> Error {
     NB_ASSIGN_OR_RETURN(const nereid_backend::ModelConfig config,
                         nereid_backend::ReadModelConfig(model));
-    NB_ASSIGN_OR_RETURN(const int64_t limit,
-                        config.IntParameter("batch_sum_limit", 10, 0, INT32_MAX));
+    NB_ASSIGN_OR_RETURN(
+        const int64_t limit,
+        nereid_backend::ParseInt("batch_sum_limit", config.Parameter("batch_sum_limit", "10"), 0,
+                                 INT32_MAX));
     *batcher = reinterpret_cast<TRITONBACKEND_Batcher*>(new SumLimit{limit});
     return Error();
   });

@@ -178,15 +178,13 @@ Error SendDecoupled(TestingInstance& instance, TRITONBACKEND_Request* request,
     NB_ASSIGN_OR_RETURN(const int32_t asked, FirstInt32(request));
     responses = std::max(asked, 0);
   }
-  const bool final_with_last = model.config().Parameter("final_with_last") == "true";
-  const bool awaits_credit = model.config().Parameter("ignores_credit") != "true";
   for (int64_t n = 0; n < responses; ++n) {
     if (n > 0 || model.delay().count() > 0) std::this_thread::sleep_for(model.delay());
-    if (awaits_credit) AwaitCredit(factory);
+    if (!model.ignores_credit()) AwaitCredit(factory);
     TRITONBACKEND_Response* response = nullptr;
     NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseNewFromFactory(&response, factory));
     const Error error = model.echo().Echo(request, response);
-    const bool last = final_with_last && n + 1 == responses;
+    const bool last = model.final_with_last() && n + 1 == responses;
     NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseSend(
         response, last ? TRITONSERVER_RESPONSE_COMPLETE_FINAL : 0, error.get()));
     if (last) return Error();

@@ -1,8 +1,10 @@
 // The C functions of libtriton_testing.so. ModelInitialize and ModelInstanceExecute have no guard
 // against exceptions, so that a behaviour can throw: this tests the server's side of the boundary.
 #include "backends/sdk/entry.h"
+#include "backends/sdk/options.h"
 #include "backends/testing/behaviours.h"
 #include "backends/testing/model.h"
+#include "backends/testing/options.h"
 
 using nereid_backend::Error;
 using nereid_backend::Guard;
@@ -12,8 +14,13 @@ using nereid_backend::TestingModel;
 
 extern "C" {
 
-TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend*) {
-  return Guard("Initialize", [] { return nereid_backend::RequireApi(15); });
+TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend* backend) {
+  return Guard("Initialize", [&]() -> Error {
+    NB_RETURN_IF_ERROR(nereid_backend::RequireApi(15));
+    NB_ASSIGN_OR_RETURN(const nereid_backend::Json settings,
+                        nereid_backend::ReadBackendSettings(backend));
+    return nereid_backend::ReadSettings(nereid_backend::kTestingOptions, settings).TakeError();
+  });
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACKEND_Model* model) {

@@ -4,7 +4,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "backends/sdk/options.h"
 #include "backends/testing/behaviours.h"
+#include "backends/testing/options.h"
 
 namespace nereid_backend {
 namespace {
@@ -29,29 +31,26 @@ Error MisbehaveAtLoad(const TestingModel& model) {
 
 }  // namespace
 
-Error TestingModel::ReadParameters() {
-  constexpr int64_t kMaxDelayMs = int64_t{24} * 3600 * 1000;
-  behaviour_ = config_.Parameter("behaviour", "echo");
+Error TestingModel::Apply(const OptionValues& given) {
+  behaviour_ = given.Text("behaviour").value_or("echo");
   execute_ = FindBehaviour(behaviour_);
   if (execute_ == nullptr) {
     return Error::InvalidArg(
         StrCat("unknown behaviour '", behaviour_, "' of model '", config_.name, "'"));
   }
-  NB_ASSIGN_OR_RETURN(const int64_t delay, config_.IntParameter("delay_ms", 0, 0, kMaxDelayMs));
-  delay_ = std::chrono::milliseconds(delay);
-  if (config_.Parameter("responses") == "input") {
-    responses_ = -1;
-  } else {
-    NB_ASSIGN_OR_RETURN(responses_, config_.IntParameter("responses", 1, 0, INT32_MAX));
-  }
-  NB_ASSIGN_OR_RETURN(times_, config_.IntParameter("times", 1, 0, INT32_MAX));
+  delay_ = std::chrono::milliseconds(given.Integer("delay_ms").value_or(0));
+  responses_ = given.Text("responses") == "input" ? -1 : given.Integer("responses").value_or(1);
+  times_ = given.Integer("times").value_or(1);
+  final_with_last_ = given.Bool("final_with_last").value_or(false);
+  ignores_credit_ = given.Bool("ignores_credit").value_or(false);
   return Error();
 }
 
 Result<std::unique_ptr<TestingModel>> TestingModel::Create(TRITONBACKEND_Model* handle) {
   NB_ASSIGN_OR_RETURN(ModelConfig config, ReadModelConfig(handle));
   std::unique_ptr<TestingModel> model(new TestingModel(std::move(config)));
-  NB_RETURN_IF_ERROR(model->ReadParameters());
+  NB_ASSIGN_OR_RETURN(const OptionValues given, ReadParameters(kTestingOptions, model->config_));
+  NB_RETURN_IF_ERROR(model->Apply(given));
   NB_RETURN_IF_ERROR(MisbehaveAtLoad(*model));
   NB_ASSIGN_OR_RETURN(model->echo_, EchoMap::Build(model->config_));
   return model;

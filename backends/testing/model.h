@@ -12,6 +12,7 @@
 #include "backends/sdk/echo.h"
 #include "backends/sdk/error.h"
 #include "backends/sdk/model_config.h"
+#include "backends/sdk/option_table.h"
 #include "backends/testing/worker.h"
 
 namespace nereid_backend {
@@ -40,10 +41,13 @@ class TestingModel {
   std::chrono::milliseconds delay() const { return delay_; }
   int64_t responses() const { return responses_; }  // -1: taken from the request
   int64_t times() const { return times_; }
+  // Of the behaviour decoupled.
+  bool final_with_last() const { return final_with_last_; }
+  bool ignores_credit() const { return ignores_credit_; }
 
  private:
   explicit TestingModel(ModelConfig config) : config_(std::move(config)) {}
-  Error ReadParameters();
+  Error Apply(const OptionValues& given);
 
   ModelConfig config_;
   EchoMap echo_;
@@ -52,6 +56,8 @@ class TestingModel {
   std::chrono::milliseconds delay_{0};
   int64_t responses_ = 1;
   int64_t times_ = 1;
+  bool final_with_last_ = false;
+  bool ignores_credit_ = false;
 };
 
 // Owned by the instance's thread, except for CheckReady; the worker has its own thread.

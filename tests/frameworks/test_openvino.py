@@ -167,7 +167,7 @@ def test_streams_are_told(server: ServerProcess) -> None:
     log = server.log_text()
     assert "model 'mlp' version 1: threads: " in log
     assert "one batch at a time in each instance; FP32 is computed in f32; states: 0" in log
-    assert "Configuring NUM_STREAMS to 2" in log
+    assert "Configuring 'NUM_STREAMS' to '2'" in log
 
 
 def test_fixed_batch_sizes_are_told(server: ServerProcess) -> None:

@@ -333,7 +333,7 @@ def test_other_modes_answer_the_same(server: ServerProcess, client: Client) -> N
     np.testing.assert_array_equal(client.one("modes", {"x": x}), networks.reference("mlp", [x])[0])
     log = server.log_text()
     assert "a run of an instance uses 2 of" in log
-    assert "parameter ENABLE_CACHE_CLEANING has no effect on a CPU" in log
+    assert "parameter 'ENABLE_CACHE_CLEANING' has no effect: it is for GPUs" in log
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,11 @@ class PythonSettingsTest : public ::testing::Test {
   void TearDown() override { EXPECT_EQ(testing::LiveErrors(), 0); }
 
   Result<PythonSettings> Read(const std::string& json) {
-    without_effect_.clear();
-    return PythonSettings::FromJson(*Json::Parse(json), variables_, &without_effect_);
+    ::testing::internal::CaptureStderr();
+    Result<PythonSettings> settings =
+        PythonSettings::FromJson(*Json::Parse(json), variables_, "python");
+    log_ = ::testing::internal::GetCapturedStderr();
+    return settings;
   }
   std::string Refusal(const std::string& json) {
     Result<PythonSettings> settings = Read(json);
@@ -28,7 +31,7 @@ class PythonSettingsTest : public ::testing::Test {
   }
 
   Variables variables_{{"HOME=/home/user"}};
-  std::string without_effect_;
+  std::string log_;  // of the last Read
 };
 
 TEST_F(PythonSettingsTest, Defaults) {
@@ -39,7 +42,7 @@ TEST_F(PythonSettingsTest, Defaults) {
   EXPECT_EQ(settings->initialize_timeout_seconds, 600);
   EXPECT_EQ(settings->fork_server_keep_seconds, 60);
   EXPECT_EQ(settings->requirements_cache, "/home/user/.cache/nereid/python");
-  EXPECT_EQ(without_effect_, "");
+  EXPECT_EQ(log_, "");
 }
 
 TEST_F(PythonSettingsTest, TheCacheIsWhereTheUserHasCaches) {
@@ -55,8 +58,10 @@ TEST_F(PythonSettingsTest, OwnSettings) {
   const Result<PythonSettings> settings = Read(
       R"({"python":"/opt/python","install-requirements":"true","wheelhouse":")" + wheels.path() +
       R"(","initialize-timeout-seconds":"5","stderr-lines":"0","fork-server-keep-seconds":"0",
-          "unknown":"x"})");
+          "fork-sever":"off"})");
   ASSERT_TRUE(settings.ok());
+  EXPECT_THAT(log_, HasSubstr("backend 'python': setting 'fork-sever' is unknown and has no effect "
+                              "(did you mean 'fork-server'?)"));
   EXPECT_EQ(settings->python, "/opt/python");
   EXPECT_TRUE(settings->install_requirements);
   EXPECT_EQ(settings->wheelhouse, wheels.path());
@@ -78,9 +83,11 @@ TEST_F(PythonSettingsTest, WhatTheOriginalUsesIsCheckedAndNamed) {
                        "stub-timeout-seconds":"60","shm-region-prefix-name":"mine",
                        "shm_message_queue_size":"10","thread-pool-size":"4"})")
                   .ok());
-  EXPECT_EQ(without_effect_,
-            "shm-default-byte-size, shm-growth-byte-size, shm-region-prefix-name, "
-            "shm_message_queue_size, stub-timeout-seconds, thread-pool-size");
+  for (const char* name :
+       {"shm-default-byte-size", "shm-growth-byte-size", "shm-region-prefix-name",
+        "shm_message_queue_size", "stub-timeout-seconds", "thread-pool-size"}) {
+    EXPECT_THAT(log_, HasSubstr(StrCat("setting '", name, "' has no effect: ")));
+  }
 }
 
 TEST_F(PythonSettingsTest, WhatTheOriginalRefusesIsRefused) {
@@ -93,8 +100,8 @@ TEST_F(PythonSettingsTest, WhatTheOriginalRefusesIsRefused) {
   EXPECT_EQ(Refusal(R"({"shm-region-prefix-name":""})"),
             "shm-region-prefix-name must at least contain one character.");
   EXPECT_EQ(Refusal(R"({"thread-pool-size":"0"})"), "thread-pool-size can't be less than 1.");
-  EXPECT_EQ(Refusal(R"({"thread-pool-size":"many"})"),
-            "backend setting 'thread-pool-size' is 'many'; it has to be a number");
+  EXPECT_EQ(Refusal(R"({"thread-pool-size":"many"})"), "thread-pool-size can't be less than 1.");
+  EXPECT_THAT(Refusal(R"({"shm_message_queue_size":"many"})"), HasSubstr("must be an integer"));
 }
 
 TEST_F(PythonSettingsTest, ABackendInPythonHasAFileForAllItsModels) {
@@ -108,7 +115,7 @@ TEST_F(PythonSettingsTest, ABackendInPythonHasAFileForAllItsModels) {
   ASSERT_TRUE(settings.ok());
   EXPECT_EQ(settings->model_file, "/backends/vllm/model.py");
   EXPECT_EQ(settings->runtime_directory, "/backends/python");
-  EXPECT_THAT(log, AllOf(HasSubstr("vllm: settings without effect here: thread-pool-size"),
+  EXPECT_THAT(log, AllOf(HasSubstr("backend 'vllm': setting 'thread-pool-size' has no effect: "),
                          HasSubstr("requirements.txt of models: not installed")));
 
   backend.name = "python";

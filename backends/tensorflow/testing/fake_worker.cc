@@ -1,8 +1,8 @@
 // A worker without TensorFlow, for tests of the server's side. LoadRequest::path determines what it
-// does: "echo" (output = input), "refuse" (an error), "abort", "exit" and "nonsense" (each while
-// loading), or "deaf" (as echo, but it does not end by itself). A run returns input 0 as output 0,
-// unless the first byte of the input is 'k' (abort), 'x' (exit), 'n' (an invalid answer) or 'e' (an
-// error).
+// does: "echo" (output = input), "refuse" (an error), "abort", "exit", "nonsense" and "hang" (each
+// while loading), or "deaf" (as echo, but it does not end by itself). A run returns input 0 as
+// output 0, unless the first byte of the input is 'k' (abort), 'x' (exit), 'n' (an invalid answer)
+// or 'e' (an error).
 #include <signal.h>
 #include <unistd.h>
 
@@ -68,6 +68,7 @@ std::string Load(const std::string& body) {
   if (request.path == "refuse") reply.status = Status::InvalidArgument("it is refused");
   if (request.path == "abort") std::abort();
   if (request.path == "exit") _exit(3);
+  while (request.path == "hang") pause();
   if (request.path == "nonsense") return "nonsense";
   TensorDescription tensor;
   tensor.name = "X";

@@ -1,0 +1,46 @@
+// What can be given to the backend onnxruntime and to its models. Constants.
+#ifndef NEREID_BACKENDS_ONNXRUNTIME_OPTIONS_H_
+#define NEREID_BACKENDS_ONNXRUNTIME_OPTIONS_H_
+
+#include "backends/sdk/option_table.h"
+
+namespace nereid_backend {
+
+inline constexpr std::string_view kNoCuda = "it is for CUDA, and this backend computes on a CPU";
+
+// All names but terminate_late_runs are those of the original's backend.
+inline constexpr OptionSpec kOnnxruntimeParameters[] = {
+    ThreadsOption("intra_op_thread_count"),
+    ThreadsOption("inter_op_thread_count"),
+    BoolOption("execution_mode"),
+    BoolOption("enable_mem_arena"),
+    BoolOption("enable_mem_pattern"),
+    TextOption("memory.enable_memory_arena_shrinkage"),
+    BoolOption("terminate_late_runs"),
+
+    // The runtime's own entries.
+    TextOption("session.*"),
+    TextOption("optimization.*"),
+    TextOption("ep.*"),
+    TextOption("mlas.*"),
+
+    WithoutEffect(TextOption("cudnn_conv_algo_search"), kNoCuda),
+    WithoutEffect(TextOption("cudnn_conv_use_max_workspace"), kNoCuda),
+    WithoutEffect(TextOption("gpu_mem_limit"), kNoCuda),
+    WithoutEffect(TextOption("arena_extend_strategy"), kNoCuda),
+    WithoutEffect(TextOption("do_copy_in_default_stream"), kNoCuda),
+};
+
+inline constexpr OptionSpec kOnnxruntimeSettings[] = {
+    BoolOption("enable-global-threadpool"),
+    ThreadsOption("intra_op_thread_count"),
+    ThreadsOption("inter_op_thread_count"),
+    BoolOption("session.intra_op.allow_spinning"),
+};
+
+inline constexpr BackendOptions kOnnxruntimeOptions = {"onnxruntime", kOnnxruntimeParameters,
+                                                       kOnnxruntimeSettings};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_ONNXRUNTIME_OPTIONS_H_
