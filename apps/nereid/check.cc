@@ -5,6 +5,7 @@
 
 #include <ostream>
 
+#include "backend_options.h"
 #include "filesystem/local_file_system.h"
 #include "lifecycle/repository_check.h"
 #include "repository/single_model.h"
@@ -37,6 +38,7 @@ int CheckCommand(const std::vector<std::string>& args, Settings settings, std::o
                  std::ostream& err) {
   CheckOptions options;
   options.backend_directory = settings.server.backend_directory;
+  options.check_parameters = &CheckParametersByTable;
   std::string single_model_name;
   bool json = false;
   for (const std::string& arg : args) {

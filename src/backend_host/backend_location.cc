@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "config/nearest_name.h"
 
 namespace nereid {
 namespace {
@@ -147,6 +148,22 @@ absl::StatusOr<BackendLocation> LocateBackend(const std::string& backend_directo
         "model '", config.name(), "' names no backend; set 'backend' in config.pbtxt"));
   }
   return Search(CleanPath(backend_directory), config, model_dir, version).Run();
+}
+
+std::string DescribeMissingBackend(const std::string& backend_directory, const std::string& name) {
+  std::error_code ignored;
+  if (fs::is_directory(fs::path(backend_directory) / name, ignored)) return "";
+  std::vector<std::string> present;
+  for (fs::directory_iterator entry(backend_directory, ignored), end; entry != end;
+       entry.increment(ignored)) {
+    if (entry->is_directory(ignored)) present.push_back(entry->path().filename().string());
+  }
+  std::sort(present.begin(), present.end());
+  const std::string nearest = NearestName(name, present);
+  return absl::StrCat("settings are given for the backend '", name, "', which is not in '",
+                      backend_directory, "'",
+                      nearest.empty() ? "" : absl::StrCat(" (did you mean '", nearest, "'?)"),
+                      "; they count only for a model that brings a backend of this name");
 }
 
 }  // namespace nereid

@@ -37,6 +37,10 @@ absl::StatusOr<BackendLocation> LocateBackend(const std::string& backend_directo
                                               const ParsedConfig& config,
                                               const std::string& model_dir, int64_t version);
 
+// Empty if `backend_directory` has a folder of the backend `name`; otherwise a line for the log
+// that settings were given for a backend that it lacks, with the name that may have been meant.
+std::string DescribeMissingBackend(const std::string& backend_directory, const std::string& name);
+
 }  // namespace nereid
 
 #endif  // NEREID_BACKEND_HOST_BACKEND_LOCATION_H_

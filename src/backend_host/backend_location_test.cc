@@ -13,6 +13,7 @@ namespace nereid {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Folders "backends" and "model"; libraries are empty files, because nothing is loaded.
 class BackendLocationTest : public ::testing::Test {
@@ -130,6 +131,18 @@ TEST(CleanPathTest, KeepsWhatMatters) {
   EXPECT_EQ(CleanPath("//"), "/");
   EXPECT_EQ(CleanPath("./"), ".");
   EXPECT_EQ(CleanPath(""), "");
+}
+
+TEST_F(BackendLocationTest, SettingsForABackendThatIsMissing) {
+  AddPythonBased();
+  EXPECT_EQ(DescribeMissingBackend(backends_, "python"), "");
+  EXPECT_EQ(DescribeMissingBackend(backends_, "vllm"), "");
+  EXPECT_EQ(DescribeMissingBackend(backends_, "pyton"),
+            "settings are given for the backend 'pyton', which is not in '" + backends_ +
+                "' (did you mean 'python'?); they count only for a model that brings a backend of "
+                "this name");
+  EXPECT_THAT(DescribeMissingBackend(backends_, "nosuch"), Not(HasSubstr("did you mean")));
+  EXPECT_NE(DescribeMissingBackend(dir_.Path("nowhere"), "python"), "");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "config/explain.h"
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
@@ -120,7 +121,7 @@ class Reasons {
 // The positions of the fields in a text.
 class Places {
  public:
-  explicit Places(const std::string& text) {
+  explicit Places(const std::string& text) : text_(text) {
     TextFormat::Parser parser;
     parser.WriteLocationsTo(&tree_);
     google::protobuf::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
@@ -130,6 +131,7 @@ class Places {
   // The line (from 1) of `path` or of its nearest enclosing field; 0 if there is none.
   int LineOf(const std::string& path) const {
     if (!known_) return 0;
+    if (absl::StartsWith(path, kParameters)) return LineOfKey(path.substr(kParameters.size()));
     const TextFormat::ParseInfoTree* tree = &tree_;
     const google::protobuf::Descriptor* message = config_.GetDescriptor();
     int line = 0;
@@ -153,6 +155,19 @@ class Places {
   }
 
  private:
+  static constexpr absl::string_view kParameters = "parameters.";
+
+  // The first line with `key` in quotes: the parser knows the places of a map's entries, but not
+  // which is which.
+  int LineOfKey(const std::string& key) const {
+    for (const absl::string_view quote : {"\"", "'"}) {
+      const size_t at = text_.find(absl::StrCat(quote, key, quote));
+      if (at == std::string::npos) continue;
+      return 1 + static_cast<int>(std::count(text_.begin(), text_.begin() + at, '\n'));
+    }
+    return 0;
+  }
+
   // "dims[3]" as name and index; index -1 if there is none.
   static std::pair<std::string, int> Part(absl::string_view step) {
     const size_t open = step.find('[');
@@ -162,6 +177,7 @@ class Places {
     return {std::string(step.substr(0, open)), number ? index : -1};
   }
 
+  const std::string text_;
   TextFormat::ParseInfoTree tree_;
   inference::ModelConfig config_;
   bool known_ = false;

@@ -40,6 +40,12 @@ const std::string& ParsedConfig::default_model_filename() const {
   return proto_->default_model_filename();
 }
 
+std::map<std::string, std::string> ParsedConfig::parameters() const {
+  std::map<std::string, std::string> parameters;
+  for (const auto& [name, value] : proto_->parameters()) parameters[name] = value.string_value();
+  return parameters;
+}
+
 VersionPolicy ParsedConfig::version_policy() const {
   VersionPolicy policy;
   const inference::ModelVersionPolicy& proto = proto_->version_policy();

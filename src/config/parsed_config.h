@@ -15,6 +15,7 @@
 #include <absl/types/span.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -53,6 +54,7 @@ class ParsedConfig {
   // Backend library to use instead of libtriton_<backend>.so; mostly empty.
   const std::string& runtime() const;
   const std::string& default_model_filename() const;
+  std::map<std::string, std::string> parameters() const;
   VersionPolicy version_policy() const;
   bool is_ensemble() const;
 

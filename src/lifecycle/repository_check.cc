@@ -95,6 +95,23 @@ void CheckBackend(const CheckOptions& options, const ParsedConfig& config, const
   }
 }
 
+void CheckParameters(const CheckOptions& options, const ExplainedConfig& explained,
+                     CheckedModel* model) {
+  const ParsedConfig& config = *explained.config;
+  if (!options.check_parameters || config.is_ensemble()) return;
+  for (const ParameterRemark& remark :
+       options.check_parameters(config.backend(), config.name(), config.parameters())) {
+    if (remark.level == ParameterRemark::Level::kNote) {
+      model->notes.push_back(remark.text);
+      continue;
+    }
+    const std::string field = absl::StrCat("parameters.", remark.parameter);
+    auto& list =
+        remark.level == ParameterRemark::Level::kWarning ? model->warnings : model->problems;
+    list.push_back({remark.text, field, "", explained.file, explained.line_of(field)});
+  }
+}
+
 // A model in the repositories, and its effective configuration.
 struct Candidate {
   ModelId id;
@@ -251,6 +268,10 @@ void WriteModel(const CheckedModel& model, JsonWriter* json) {
   json->BeginArray();
   for (const ConfigProblem& problem : model.problems) WriteProblem(problem, json);
   json->EndArray();
+  json->Key("warnings");
+  json->BeginArray();
+  for (const ConfigProblem& warning : model.warnings) WriteProblem(warning, json);
+  json->EndArray();
   json->Key("notes");
   json->BeginArray();
   for (const std::string& note : model.notes) json->String(note);
@@ -297,6 +318,7 @@ absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs
         }
         CheckVersions(fs, *explained.config, &model);
         CheckBackend(options, *explained.config, explained.file, &model);
+        CheckParameters(options, explained, &model);
       }
       candidates.push_back({id, std::move(explained)});
     }
@@ -319,6 +341,12 @@ size_t CountProblems(const std::vector<CheckedModel>& models) {
   return count;
 }
 
+size_t CountWarnings(const std::vector<CheckedModel>& models) {
+  size_t count = 0;
+  for (const CheckedModel& model : models) count += model.warnings.size();
+  return count;
+}
+
 std::string ToText(const std::vector<CheckedModel>& models) {
   std::string text;
   size_t bad = 0;
@@ -331,6 +359,9 @@ std::string ToText(const std::vector<CheckedModel>& models) {
       text += '\n';
     }
     for (const std::string& note : model.notes) absl::StrAppend(&text, "  note: ", note, "\n");
+    for (const ConfigProblem& warning : model.warnings) {
+      absl::StrAppend(&text, "  WARNING ", ProblemText(warning), "\n");
+    }
     for (const ConfigProblem& problem : model.problems) {
       absl::StrAppend(&text, "  PROBLEM ", ProblemText(problem), "\n");
     }
@@ -338,7 +369,10 @@ std::string ToText(const std::vector<CheckedModel>& models) {
     text += '\n';
   }
   absl::StrAppend(&text, models.size(), " models, ", CountProblems(models), " problems in ", bad,
-                  " of them\n");
+                  " of them");
+  const size_t warnings = CountWarnings(models);
+  if (warnings > 0) absl::StrAppend(&text, ", ", warnings, " warnings");
+  text += '\n';
   return text;
 }
 
@@ -352,6 +386,8 @@ std::string ToJson(const std::vector<CheckedModel>& models) {
   json.EndArray();
   json.Key("problems");
   json.Uint(CountProblems(models));
+  json.Key("warnings");
+  json.Uint(CountWarnings(models));
   json.EndObject();
   return text;
 }

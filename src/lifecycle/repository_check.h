@@ -6,6 +6,8 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,15 +24,33 @@ struct CheckedModel {
   std::vector<int64_t> versions;        // that would be served
   std::vector<EffectiveField> fields;   // see config/explain.h
   std::vector<ConfigProblem> problems;  // empty: no problem was found
+  std::vector<ConfigProblem> warnings;  // what the model is served without
   std::vector<std::string> notes;
 };
+
+// What there is to say about a parameter of a model.
+struct ParameterRemark {
+  enum class Level {
+    kNote,
+    kWarning,
+    kProblem,  // it keeps the model from being served
+  };
+  Level level;
+  std::string parameter;
+  std::string text;
+};
+// What `backend` says about the parameters of `model`; nothing if it is not known.
+using ParameterCheck = std::function<std::vector<ParameterRemark>(
+    const std::string& backend, const std::string& model,
+    const std::map<std::string, std::string>& parameters)>;
 
 struct CheckOptions {
   RepositoryLayout layout;
   std::string model_config_name;
   bool auto_complete_config = true;
-  std::string backend_directory;   // where backends are looked for; empty: nowhere
-  bool backends_required = false;  // a missing backend is a problem
+  std::string backend_directory;    // where backends are looked for; empty: nowhere
+  bool backends_required = false;   // a missing backend is a problem
+  ParameterCheck check_parameters;  // may be empty
 };
 
 // The models in the order of their names. An error of the file system if a repository cannot be
@@ -39,11 +59,13 @@ NEREID_API absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const Fil
                                                                        const CheckOptions& options);
 
 // For people: each model with its fields and problems, then a summary line. Fields that nobody
-// wrote are marked with the reason why they are there. Problems read "<file>:<line>: <text>".
+// wrote are marked with the reason why they are there. Problems and warnings read
+// "<file>:<line>: <text>".
 NEREID_API std::string ToText(const std::vector<CheckedModel>& models);
-// For programs: {"models":[...],"problems":<how many>}.
+// For programs: {"models":[...],"problems":<how many>,"warnings":<how many>}.
 NEREID_API std::string ToJson(const std::vector<CheckedModel>& models);
 NEREID_API size_t CountProblems(const std::vector<CheckedModel>& models);
+NEREID_API size_t CountWarnings(const std::vector<CheckedModel>& models);
 
 }  // namespace nereid
 

@@ -54,7 +54,42 @@ TEST_F(RepositoryCheckTest, FindsAllThatIsWrongAtOnce) {
   EXPECT_THAT(text, HasSubstr("4 models, 4 problems in 3 of them\n"));
   const std::string json = ToJson(models);
   EXPECT_THAT(json, HasSubstr(R"("line":1,"field":"max_batch_size")"));
-  EXPECT_THAT(json, ::testing::EndsWith(R"("problems":4})"));
+  EXPECT_THAT(json, ::testing::EndsWith(R"("problems":4,"warnings":0})"));
+}
+
+TEST_F(RepositoryCheckTest, SaysWhatTheBackendSaysOfParameters) {
+  fs_.WriteFile("/r/good/config.pbtxt",
+                "backend: 'onnxruntime'\nparameters { key: 'a' value { string_value: '1' } }\n"
+                "parameters {\n  key: 'b'\n}\nparameters { key: \"c\" }\n");
+  options_.check_parameters = [](const std::string& backend, const std::string& model,
+                                 const std::map<std::string, std::string>& parameters) {
+    EXPECT_EQ(backend, "onnxruntime");
+    EXPECT_EQ(model, "good");
+    EXPECT_EQ(parameters.at("a"), "1");
+    using Level = ParameterRemark::Level;
+    return std::vector<ParameterRemark>{{Level::kNote, "a", "a has no effect"},
+                                        {Level::kWarning, "b", "b is unknown"},
+                                        {Level::kProblem, "c", "c is wrong"}};
+  };
+  const std::vector<CheckedModel> models = Check();
+  EXPECT_EQ(CountProblems(models), 1u);
+  EXPECT_EQ(CountWarnings(models), 1u);
+  const std::string text = ToText(models);
+  EXPECT_THAT(text, HasSubstr("  note: a has no effect\n"));
+  EXPECT_THAT(text, HasSubstr("  WARNING /r/good/config.pbtxt:4: b is unknown\n"));
+  EXPECT_THAT(text, HasSubstr("  PROBLEM /r/good/config.pbtxt:6: c is wrong\n"));
+  EXPECT_THAT(text, ::testing::EndsWith("1 models, 1 problems in 1 of them, 1 warnings\n"));
+  EXPECT_THAT(ToJson(models), HasSubstr(R"("text":"b is unknown"}],"notes":[)"));
+}
+
+TEST_F(RepositoryCheckTest, AnUnknownParameterOfTheServersIsAProblem) {
+  fs_.WriteFile("/r/good/config.pbtxt",
+                "backend: 'onnxruntime'\n"
+                "parameters { key: 'nereid.target_p99' value { string_value: '1' } }\n");
+  EXPECT_THAT(
+      ToText(Check()),
+      HasSubstr("PROBLEM /r/good/config.pbtxt:2: unknown parameter 'nereid.target_p99' for "
+                "good (parameters.nereid.target_p99: did you mean 'nereid.target_p99_us'?)"));
 }
 
 TEST_F(RepositoryCheckTest, StepsHaveToFitTheirMembers) {

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "config/server_parameters.h"
 #include "scheduling/adaptive/adaptive_target.h"
 #include "scheduling/cached/cached_scheduler.h"
 #include "scheduling/dynamic/dynamic_scheduler.h"
@@ -18,17 +19,15 @@
 namespace nereid {
 namespace {
 
-// Model parameter: whether I/O threads may execute this model if its executions are short.
-constexpr char kInlineParameter[] = "nereid.inline_execution";
-
 // backend.inline_limit, or zero if no I/O thread may execute the model.
 absl::StatusOr<Duration> InlineLimit(const CompiledModel& model, const BackendTraits& backend) {
   bool allowed = backend.executes_briefly;
-  if (const auto it = model.parameters.find(kInlineParameter); it != model.parameters.end()) {
+  if (const auto it = model.parameters.find(kInlineExecutionParameter);
+      it != model.parameters.end()) {
     if (it->second != "true" && it->second != "false") {
       return absl::InvalidArgumentError(
-          absl::StrCat("parameter '", kInlineParameter, "' of model '", model.name, "' is '",
-                       it->second, "'; it must be 'true' or 'false'"));
+          absl::StrCat("parameter '", kInlineExecutionParameter, "' of model '", model.name,
+                       "' is '", it->second, "'; it must be 'true' or 'false'"));
     }
     allowed = it->second == "true";
   }

@@ -7,6 +7,7 @@
 #include <exception>
 #include <optional>
 
+#include "backend_host/backend_location.h"
 #include "base/log.h"
 #include "base/processors.h"
 #include "base/status_macros.h"
@@ -132,6 +133,11 @@ absl::Status Server::Start() {
   backends.settings = options_.backend_settings;
   backends.auto_complete_config = options_.auto_complete_config;
   backends.watch = options_.watch_backend;
+  for (const auto& [backend, settings] : options_.backend_settings) {
+    if (backend.empty()) continue;  // for all backends
+    const std::string missing = DescribeMissingBackend(options_.backend_directory, backend);
+    if (!missing.empty()) LOG_WARNING << missing;
+  }
   parts_->backends = std::make_unique<BackendRegistry>(std::move(backends));
 
   RETURN_IF_ERROR(LoadCache());

@@ -383,6 +383,10 @@ TEST(CommandLineTest, BackendConfig) {
   EXPECT_EQ(s.server.backend_settings["x"]["list"], "a,b");
   EXPECT_THAT(ErrorOf({"--backend-config=tf"}), HasSubstr("--backend-config option format is"));
   EXPECT_THAT(ErrorOf({"--backend-config=,a=b"}), HasSubstr("No backend specified."));
+  for (const char* empty : {"default-max-batch-size=", "python,python=", "=1", "python,=1"}) {
+    EXPECT_THAT(ErrorOf({std::string("--backend-config=") + empty}),
+                HasSubstr("--backend-config option format is '<backend name>,<setting>=<value>'."));
+  }
 }
 
 TEST(CommandLineTest, CacheConfig) {

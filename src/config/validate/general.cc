@@ -1,8 +1,11 @@
 #include <absl/algorithm/container.h>
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include "config/nearest_name.h"
 #include "config/normalize.h"
+#include "config/server_parameters.h"
 #include "config/validate/checks.h"
 
 namespace nereid {
@@ -48,6 +51,25 @@ void CheckBackend(const inference::ModelConfig& config, Diagnostics* diagnostics
   }
 }
 
+void CheckParameters(const inference::ModelConfig& config, Diagnostics* diagnostics) {
+  const std::vector<std::string> known(std::begin(kServerParameters), std::end(kServerParameters));
+  std::vector<std::string> unknown;
+  for (const auto& [name, value] : config.parameters()) {
+    if (!absl::StartsWith(name, kServerParameterPrefix) || absl::c_linear_search(known, name)) {
+      continue;
+    }
+    unknown.push_back(name);
+  }
+  absl::c_sort(unknown);
+  for (const std::string& name : unknown) {
+    const std::string nearest = NearestName(name, known);
+    diagnostics->Add(absl::StrCat("parameters.", name),
+                     absl::StrCat("unknown parameter '", name, "' for ", config.name()),
+                     nearest.empty() ? absl::StrCat("the server has: ", absl::StrJoin(known, ", "))
+                                     : absl::StrCat("did you mean '", nearest, "'?"));
+  }
+}
+
 }  // namespace
 
 void CheckGeneral(const inference::ModelConfig& config, Diagnostics* diagnostics) {
@@ -76,6 +98,7 @@ void CheckGeneral(const inference::ModelConfig& config, Diagnostics* diagnostics
                                   "response cache."),
                      "set it to false");
   }
+  CheckParameters(config, diagnostics);
 }
 
 }  // namespace nereid

@@ -54,5 +54,19 @@ TEST(CheckGeneralTest, CacheExcludesDecoupled) {
                           "cache."));
 }
 
+// Other names may be meant for the backend or for other software.
+TEST(CheckGeneralTest, ParametersWithTheServersPrefixAreKnown) {
+  const auto problems = [](const std::string& key) {
+    return GeneralProblems("name: 'm' backend: 'b' parameters { key: '" + key +
+                           "' value { string_value: 'true' } }");
+  };
+  EXPECT_THAT(problems("nereid.inline_execution"), IsEmpty());
+  EXPECT_THAT(problems("nereid.target_p99_us"), IsEmpty());
+  EXPECT_THAT(problems("nereid"), IsEmpty());
+  EXPECT_THAT(problems("nereid.inline_executoin"),
+              ElementsAre("parameters.nereid.inline_executoin: unknown parameter "
+                          "'nereid.inline_executoin' for m"));
+}
+
 }  // namespace
 }  // namespace nereid

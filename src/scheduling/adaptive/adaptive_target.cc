@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "config/server_parameters.h"
+
 namespace nereid {
 namespace {
 
-constexpr char kParameter[] = "nereid.target_p99_us";
 constexpr int64_t kMostMicros = 3'600'000'000;  // an hour
 
 bool IsWholeNumber(absl::string_view text) {
@@ -20,11 +21,11 @@ bool IsWholeNumber(absl::string_view text) {
 }  // namespace
 
 absl::StatusOr<Duration> AdaptiveTarget(const CompiledModel& model, const BatchingRivals& rivals) {
-  const auto found = model.parameters.find(kParameter);
+  const auto found = model.parameters.find(kTargetP99Parameter);
   if (found == model.parameters.end()) return Duration(0);
   const auto refuse = [&](absl::string_view why) {
     return absl::InvalidArgumentError(
-        absl::StrCat("parameter '", kParameter, "' of model '", model.name, "' ", why));
+        absl::StrCat("parameter '", kTargetP99Parameter, "' of model '", model.name, "' ", why));
   };
   int64_t micros = 0;
   if (!IsWholeNumber(found->second) || !absl::SimpleAtoi(found->second, &micros) || micros < 1 ||
