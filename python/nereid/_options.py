@@ -136,7 +136,9 @@ class Options:
         for cache, settings in self.cache_config.items():
             texts = {key: str(value) for key, value in settings.items()}
             yield ("cache_config", cache, json.dumps(texts))
-        if sys.executable:  # models in Python see the packages of this program, unless told otherwise
+        # Models in Python see the packages of this program, unless told otherwise.
+        backends = self.backend_directory or default_folder("backends")
+        if sys.executable and os.path.isdir(os.path.join(os.fspath(backends), "python")):
             yield ("backend_config", "python", "python", sys.executable)
         for option, name in _TABLES.items():
             for key, settings in getattr(self, option).items():

@@ -26,6 +26,8 @@ from support.poll import poll_until
 from support.repository import ModelRepository, tensor_text
 from support.stage import server_binary
 
+DIGITS = Path(__file__).parents[2] / "examples" / "models" / "digits" / "1" / "model.onnx"
+
 @pytest.mark.parametrize("protocol", ["http", "grpc"])
 def test_load_and_unload(
     server_factory: ServerFactory, model_repository: ModelRepository, protocol: str
@@ -442,6 +444,93 @@ def test_check_command(model_repository: ModelRepository) -> None:
     assert lines == {2, 3}
     assert check(model_repository.root / "nowhere").returncode == 2
     assert check("--nonsense", model_repository.root).returncode == 2
+
+
+def with_parameters(**parameters: str) -> str:
+    return "".join(
+        f'parameters {{ key: "{name.replace("__", ".")}" value {{ string_value: "{value}" }} }}\n'
+        for name, value in parameters.items()
+    )
+
+
+def test_unknown_parameters_and_settings(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """No name is ignored in silence, neither by the server nor by `nereid check`."""
+    tensors = "".join(
+        f"{kind} [ {tensor_text(name, 'FP32', (1,))} ]\n"
+        for kind, name in (("input", "INPUT0"), ("output", "OUTPUT0"))
+    )
+
+    def add(name: str, **parameters: str) -> None:
+        text = f'backend: "identity"\n{tensors}{with_parameters(**parameters)}'
+        model_repository.add(name, text)
+
+    unknown = (
+        "model 'typo': parameter 'execute_delay_sed' is unknown and has no effect "
+        "(did you mean 'execute_delay_seed'?)"
+    )
+    add("typo", execute_delay_ms="1", execute_delay_sed="1", owner="me")
+    checked = check(model_repository.root)
+    assert checked.returncode == 0, checked.stdout
+    assert unknown in checked.stdout
+    assert "'owner' is unknown" in checked.stdout
+    assert checked.stdout.endswith("1 models, 0 problems in 0 of them, 2 warnings\n")
+    add("wrong", execute_delay_row_us="soon")
+    add("ours", nereid__inline_executoin="true")
+    checked = check(model_repository.root)
+    assert checked.returncode == 1, checked.stdout
+    assert "'execute_delay_row_us' of model 'wrong' must be an integer" in checked.stdout
+    assert "did you mean 'nereid.inline_execution'?" in checked.stdout
+
+    server = server_factory(
+        model_repository,
+        "--exit-on-error=false",
+        "--strict-readiness=false",
+        "--backend-config=identity,default-max-batchsize=9",
+        "--backend-config=identty,a=b",
+    )
+    log = server.log_text()
+    assert unknown in log
+    assert (
+        "backend 'identity': setting 'default-max-batchsize' is unknown and has no effect "
+        "(did you mean 'default-max-batch-size'?)" in log
+    )
+    assert "settings are given for the backend 'identty', which is not in " in log
+    assert "(did you mean 'identity'?); they count only for a model that brings" in log
+    states = index(server)
+    assert states["typo", "1"] == ("READY", "")
+    assert "must be an integer from 0" in states["wrong", "1"][1]
+    reasons = [reason for (name, _), (_, reason) in states.items() if name == "ours"]
+    assert "unknown parameter 'nereid.inline_executoin' for ours" in reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "line"),
+    [
+        ({"intra_op_thread_count": "-1"}, "is -1 and has no effect, as if not given"),
+        (
+            {"enable_mem_arena": "On", "enable_mem_pattern": "oFF"},
+            "memory arena on, memory pattern off",
+        ),
+        ({"memory__enable_memory_arena_shrinkage": "cpu:0;gpu:0"}, "'gpu:0' of the parameter"),
+        ({"memory__enable_memory_arena_shrinkage": "gpu:0"}, "'gpu:0' of the parameter"),
+        ({"gpu_mem_limit": "1"}, "'gpu_mem_limit' has no effect: it is for CUDA"),
+        ({"Execution_Mode": "1"}, "(did you mean 'execution_mode'?)"),
+    ],
+)
+def test_values_that_the_original_takes(
+    server_factory: ServerFactory,
+    model_repository: ModelRepository,
+    parameters: dict[str, str],
+    line: str,
+) -> None:
+    folder = model_repository.add("digits", with_parameters(**parameters))
+    shutil.copy(DIGITS, folder / "1" / "model.onnx")
+    server = server_factory(
+        model_repository, "--backend-config=onnxruntime,enable-global-threadpool=on"
+    )
+    assert line in server.log_text()
 
 
 def test_many_versions_of_numbers(
