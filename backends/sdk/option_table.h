@@ -32,13 +32,13 @@ struct OptionSpec {
   OptionKind kind = OptionKind::kText;
   int64_t least = 0;
   int64_t most = 0;
-  std::string_view choices;  // in small letters: "auto|numa"
-  std::string_view
-      refusal;  // the error for other values, if the usual one does not serve:
-                // {name}, {model}, {value} and {lower}, in small letters, are filled in
-  std::string_view no_effect;   // why it has no effect here; empty: it has one
-  std::string_view stands_for;  // the option of which this is another name
-  std::string_view remark;      // for the log, where it is given
+  std::string_view choices = "";  // in small letters: "auto|numa"
+  // The error for other values, if the usual one does not serve; {name}, {model}, {value} and
+  // {lower}, the value in small letters, are filled in.
+  std::string_view refusal = "";
+  std::string_view no_effect = "";   // why it has no effect here; empty: it has one
+  std::string_view stands_for = "";  // the option of which this is another name
+  std::string_view remark = "";      // for the log, where it is given
 
   constexpr bool is_prefix() const { return name.ends_with('*'); }
 };

@@ -8,6 +8,7 @@
 #include "backends/sdk/batch.h"
 #include "backends/sdk/entry.h"
 #include "backends/sdk/model_config.h"
+#include "backends/sdk/options.h"
 #include "backends/sdk/tensor.h"
 #include "softmax.h"
 
@@ -26,6 +27,11 @@ constexpr char kInput[] = "SCORES";
 constexpr char kOutput[] = "PROBABILITIES";
 constexpr uint32_t kBackendApiMinor = 10;  // the oldest server that has all functions used here
 
+// What can be given to a model, and to the backend: nothing more than what every server gives. The
+// SDK warns of all other names.
+constexpr nereid_backend::OptionSpec kParameters[] = {nereid_backend::TextOption("temperature")};
+constexpr nereid_backend::BackendOptions kOptions = {"softmax", kParameters, {}};
+
 // What all instances of a model share: what its configuration says.
 class SoftmaxModel {
  public:
@@ -33,7 +39,9 @@ class SoftmaxModel {
     NB_ASSIGN_OR_RETURN(const ModelConfig config, nereid_backend::ReadModelConfig(handle));
     NB_RETURN_IF_ERROR(CheckTensors(config));
     std::unique_ptr<SoftmaxModel> model(new SoftmaxModel);
-    const std::string text = config.Parameter("temperature", "1");
+    NB_ASSIGN_OR_RETURN(const nereid_backend::OptionValues given,
+                        nereid_backend::ReadParameters(kOptions, config));
+    const std::string text = given.Text("temperature").value_or("1");
     const auto read = std::from_chars(text.data(), text.data() + text.size(), model->temperature_);
     if (read.ec != std::errc() || read.ptr != text.data() + text.size() ||
         !(model->temperature_ > 0)) {
@@ -124,8 +132,13 @@ class SoftmaxInstance {
 // whatever Execute does.
 extern "C" {
 
-TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend*) {
-  return Guard("Initialize", [] { return nereid_backend::RequireApi(kBackendApiMinor); });
+TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend* backend) {
+  return Guard("Initialize", [&]() -> Error {
+    NB_RETURN_IF_ERROR(nereid_backend::RequireApi(kBackendApiMinor));
+    NB_ASSIGN_OR_RETURN(const nereid_backend::Json settings,
+                        nereid_backend::ReadBackendSettings(backend));
+    return nereid_backend::ReadSettings(kOptions, settings).TakeError();
+  });
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(TRITONBACKEND_Model* model) {
