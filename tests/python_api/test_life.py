@@ -73,6 +73,23 @@ def test_a_wrong_start_says_why(models: Path, tmp_path: Path) -> None:
         nereid.Server(models, model_control_mode="always")
 
 
+def test_misspelt_backends_and_settings_are_named(run_script: RunScript, models: Path) -> None:
+    settings = {"identity": {"default-max-batchsize": "9"}, "identty": {"a": "b"}}
+    done = run_script(
+        f"""
+        import sys, nereid
+        folder = sys.argv[1] + "/identity_fp32"
+        with nereid.Server({{"echo": folder}}, backend_configuration={settings}):
+            pass
+        """,
+        models,
+    )
+    assert "(did you mean 'default-max-batch-size'?)" in done.stderr
+    assert "the backend 'identty', which is not in " in done.stderr
+    assert "(did you mean 'identity'?)" in done.stderr
+    assert done.stderr.count("settings are given for the backend") == 1
+
+
 def test_a_failing_model_fails_the_start(tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     (broken / "1").mkdir(parents=True)
