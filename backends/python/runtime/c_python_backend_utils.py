@@ -1,10 +1,5 @@
 """Names under which models import the original's classes."""
 
-from __future__ import annotations
-
-from typing import Any
-
-import _nereid_native
 from triton_python_backend_utils import (
     TRITONSERVER_MEMORY_CPU,
     TRITONSERVER_MEMORY_GPU,
@@ -26,6 +21,9 @@ from triton_python_backend_utils import (
     load_model,
     unload_model,
 )
+
+from _nereid.async_loop import async_event_future_done_callback
+from _nereid.memory import SharedMemory, shared_memory
 
 __all__ = [
     "InferenceRequest",
@@ -51,22 +49,3 @@ __all__ = [
     "shared_memory",
     "unload_model",
 ]
-
-
-class SharedMemory:
-    """The memory that the process and the server share. It grows and shrinks automatically."""
-
-    def free_memory(self) -> int:
-        """The number of bytes that can still be allocated if the system has that much memory."""
-        return _nereid_native.free_memory()
-
-
-shared_memory = SharedMemory()
-
-
-def async_event_future_done_callback(py_future: Any) -> None:
-    """A callback for a finished task of the event loop: logs its error."""
-    if not py_future.cancelled() and py_future.exception() is not None:
-        from _nereid.exception_text import traceback_text
-
-        Logger.log_error(traceback_text(py_future.exception()))

@@ -1,13 +1,22 @@
-"""The module for Python models: tensors, requests, responses, and services of the server."""
+"""The module for Python models: tensors, requests, responses, and services of the server.
 
-from __future__ import annotations
+It has the names of the original's module and no others, because models import all of them by `*`.
+"""
 
-from collections.abc import Sequence
-from typing import Any
+import json
+import struct
 
+import numpy as np
 from _nereid_native import Tensor, TritonModelException
 
 from _nereid.bls import ResponseIterator
+from _nereid.by_name import (
+    get_input_config_by_name,
+    get_input_tensor_by_name,
+    get_output_config_by_name,
+    get_output_tensor_by_name,
+    using_decoupled_model_transaction_policy,
+)
 from _nereid.byte_tensors import deserialize_bytes_tensor, serialize_byte_tensor
 from _nereid.data_types import (
     TRITON_STRING_TO_NUMPY,
@@ -27,7 +36,7 @@ from _nereid.memory import (
 from _nereid.metrics import Metric, MetricFamily, MetricKind
 from _nereid.model_config import ModelConfig
 from _nereid.model_control import is_model_ready, load_model, unload_model
-from _nereid.requests import INPUTS, InferenceRequest
+from _nereid.requests import InferenceRequest
 from _nereid.responses import InferenceResponse
 from _nereid.senders import InferenceResponseSender
 from _nereid.trace import InferenceTrace
@@ -66,9 +75,12 @@ __all__ = [
     "get_output_config_by_name",
     "get_output_tensor_by_name",
     "is_model_ready",
+    "json",
     "load_model",
+    "np",
     "numpy_to_triton_type",
     "serialize_byte_tensor",
+    "struct",
     "triton_string_to_numpy",
     "triton_to_numpy_type",
     "unload_model",
@@ -103,43 +115,4 @@ for _class in (
     TritonError,
 ):
     _class.__module__ = "c_python_backend_utils"
-
-
-def get_input_tensor_by_name(inference_request: InferenceRequest, name: str) -> Any:
-    """A Tensor, or None."""
-    return _named(inference_request._fields[INPUTS], name)
-
-
-def get_output_tensor_by_name(inference_response: InferenceResponse, name: str) -> Any:
-    """A Tensor, or None."""
-    return _named(inference_response._outputs, name)
-
-
-def get_input_config_by_name(model_config: dict, name: str) -> Any:
-    """The dict of an input in the configuration, or None."""
-    return _named_in_config(model_config, "input", name)
-
-
-def get_output_config_by_name(model_config: dict, name: str) -> Any:
-    """The dict of an output in the configuration, or None."""
-    return _named_in_config(model_config, "output", name)
-
-
-def using_decoupled_model_transaction_policy(model_config: dict) -> bool:
-    if "model_transaction_policy" not in model_config:
-        return False
-    return model_config["model_transaction_policy"]["decoupled"]
-
-
-def _named(tensors: Sequence, name: str) -> Any:
-    for tensor in tensors:
-        if tensor.name() == name:
-            return tensor
-    return None
-
-
-def _named_in_config(model_config: dict, kind: str, name: str) -> Any:
-    for properties in model_config.get(kind, ()):
-        if properties["name"] == name:
-            return properties
-    return None
+del _class

@@ -325,6 +325,8 @@ PyMethodDef methods[] = {
      "Waits until that number is another one, for a while at most."},
     {"place", Place, METH_VARARGS,
      "place(where, output): writes an output where its client wants it; the tensor to be sent."},
+    {"rebuild_tensor", RebuildTensor, METH_VARARGS,
+     "rebuild_tensor(name, type, shape, bytes): a tensor from what pickle has kept of it."},
     {"settle", Settle, METH_NOARGS, "Waits until the server has read all that was posted."},
     {"log_levels", LogLevels, METH_NOARGS, "Bit i: lines of level i are wanted."},
     {"free_memory", FreeMemory, METH_NOARGS, "How many bytes messages and tensors can still take."},

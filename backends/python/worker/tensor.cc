@@ -28,10 +28,31 @@ PyObject* Allocate(PyTypeObject* type) {
   return self;
 }
 
+// The name that a model gives: a str, or bytes in UTF-8, as in conversions.py. None with an exception.
+Ref NameFrom(PyObject* given, const char* function) {
+  if (PyUnicode_Check(given)) return Ref(PyUnicode_FromObject(given));
+  if (!PyBytes_Check(given)) {
+    PyErr_Format(PyExc_TypeError,
+                 "%s(): incompatible function arguments. 'name' must be a str or bytes, not %R",
+                 function, reinterpret_cast<PyObject*>(Py_TYPE(given)));
+    return Ref();
+  }
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(given, &data, &size) != 0) return Ref();
+  Ref name(PyUnicode_DecodeUTF8(data, size, nullptr));
+  if (!name) {
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "%s(): incompatible function arguments. 'name' is not UTF-8: %R",
+                 function, given);
+  }
+  return name;
+}
+
 // Every tensor needs a name; all ways to create one fail with the same text.
-bool CheckName(PyObject* name) {
+bool CheckName(const Ref& name) {
   std::string_view text;
-  if (!Utf8(name, &text)) return false;
+  if (!Utf8(name.get(), &text)) return false;
   if (!text.empty()) return true;
   RaiseModelError("Tensor name cannot be an empty string.");
   return false;
@@ -41,15 +62,23 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   static char name_key[] = "name";
   static char array_key[] = "numpy_array";
   static char* keys[] = {name_key, array_key, nullptr};
-  PyObject* name = nullptr;
+  PyObject* given = nullptr;
   PyObject* array = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "UO:Tensor", keys, &name, &array)) {
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:Tensor", keys, &given, &array)) {
+    return nullptr;
+  }
+  Ref name = NameFrom(given, "Tensor");
+  if (!name) return nullptr;
+  if (array == Py_None) {  // what is no array comes before what is no name, as in the original
+    PyErr_SetString(PyExc_TypeError,
+                    "Tensor(): incompatible function arguments. 'numpy_array' must be a numpy "
+                    "array, not None");
     return nullptr;
   }
   if (!CheckName(name)) return nullptr;
   Ref self(Allocate(type));
   if (!self || !TensorFromArray(array, &Inside(self.get()))) return nullptr;
-  Inside(self.get()).name = Ref::Borrow(name);
+  Inside(self.get()).name = std::move(name);
   return self.release();
 }
 
@@ -90,14 +119,14 @@ PyObject* FromDlpack(PyObject*, PyObject* args, PyObject* keywords) {
   static char name_key[] = "name";
   static char object_key[] = "tensor";
   static char* keys[] = {name_key, object_key, nullptr};
-  PyObject* name = nullptr;
+  PyObject* given = nullptr;
   PyObject* object = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "UO:from_dlpack", keys, &name, &object)) {
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:from_dlpack", keys, &given, &object)) {
     return nullptr;
   }
   Tensor tensor;
-  if (!CheckName(name) || !TensorFromDlpack(object, &tensor)) return nullptr;
-  tensor.name = Ref::Borrow(name);
+  tensor.name = NameFrom(given, "from_dlpack");
+  if (!tensor.name || !CheckName(tensor.name) || !TensorFromDlpack(object, &tensor)) return nullptr;
   return NewTensor(std::move(tensor));
 }
 
@@ -115,6 +144,19 @@ PyObject* Dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
 
 PyObject* DlpackDevice(PyObject*, PyObject*) { return Py_BuildValue("(ii)", kDlCpu, 0); }
 
+// For pickle: how a process that the model has forked and the process of the model pass tensors.
+PyObject* Reduce(PyObject* self, PyObject*) {
+  const Tensor& tensor = Inside(self);
+  const Ref module(PyImport_ImportModule("_nereid_native"));
+  if (!module) return nullptr;
+  Ref rebuild(PyObject_GetAttrString(module.get(), "rebuild_tensor"));
+  Ref shape(Shape(self, nullptr));
+  Ref bytes(PyByteArray_FromStringAndSize(tensor.data, static_cast<Py_ssize_t>(tensor.size)));
+  if (!rebuild || !shape || !bytes) return nullptr;
+  return Py_BuildValue("N(OiNN)", rebuild.release(), tensor.name.get(),
+                       static_cast<int>(tensor.type), shape.release(), bytes.release());
+}
+
 template <typename Function>
 PyCFunction AsMethod(Function* function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
@@ -131,6 +173,7 @@ bool AddTensorType(PyObject* module) {
       {"as_numpy", AsNumpy, METH_NOARGS, nullptr},
       {"from_dlpack", AsMethod(FromDlpack), METH_VARARGS | METH_KEYWORDS | METH_STATIC, nullptr},
       {"to_dlpack", ToDlpack, METH_NOARGS, nullptr},
+      {"__reduce__", Reduce, METH_NOARGS, nullptr},
       {"__dlpack__", AsMethod(Dlpack), METH_VARARGS | METH_KEYWORDS, nullptr},
       {"__dlpack_device__", DlpackDevice, METH_NOARGS, nullptr},
       {},
@@ -152,6 +195,37 @@ PyObject* NewTensor(Tensor tensor) {
   PyObject* self = Allocate(tensor_type);
   if (self != nullptr) Inside(self) = std::move(tensor);
   return self;
+}
+
+// Its memory is that of the bytearray.
+PyObject* RebuildTensor(PyObject*, PyObject* args) {
+  PyObject* name = nullptr;
+  int type = 0;
+  PyObject* shape = nullptr;
+  PyObject* bytes = nullptr;
+  if (!PyArg_ParseTuple(args, "UiO!O!:rebuild_tensor", &name, &type, &PyList_Type, &shape,
+                        &PyByteArray_Type, &bytes)) {
+    return nullptr;
+  }
+  Tensor tensor;
+  tensor.name = Ref::Borrow(name);
+  for (Py_ssize_t i = 0; i < PyList_Size(shape); ++i) {
+    tensor.shape.push_back(PyLong_AsLongLong(PyList_GetItem(shape, i)));
+    if (PyErr_Occurred() != nullptr) return nullptr;
+  }
+  tensor.size = static_cast<uint64_t>(PyByteArray_Size(bytes));
+  uint64_t count = 0;
+  const bool known = type > 0 && type < kDataTypes && ElementCount(tensor.shape, &count);
+  tensor.type = known ? DataType{static_cast<uint8_t>(type)} : DataType::kInvalid;
+  // The number of strings is checked when they are decoded.
+  const uint32_t element = ElementSize(tensor.type);
+  if (!known || (element > 0 && tensor.size != count * element)) {
+    PyErr_SetString(PyExc_ValueError, "these are not the parts of a tensor");
+    return nullptr;
+  }
+  if (tensor.size > 0) tensor.data = PyByteArray_AsString(bytes);
+  tensor.keeper = KeepObject(bytes);
+  return NewTensor(std::move(tensor));
 }
 
 // The output may be a view of an input in the same file.

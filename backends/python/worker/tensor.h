@@ -30,6 +30,8 @@ struct Tensor {
 bool AddTensorType(PyObject* module);
 // A new Tensor object; null with an exception.
 PyObject* NewTensor(Tensor tensor);
+// rebuild_tensor(name, type, shape, bytes), which pickle calls. Null with an exception.
+PyObject* RebuildTensor(PyObject* module, PyObject* args);
 // The Tensor of an object of that type, or of a class derived from it; null if it is another
 // object. Raises no exception.
 Tensor* TensorOf(PyObject* object);

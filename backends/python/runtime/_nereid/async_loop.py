@@ -7,7 +7,9 @@ import threading
 from collections.abc import Coroutine
 from typing import Any
 
+from . import logger
 from .bls import AwaitedExecute, awaited_execute
+from .exception_text import traceback_text
 
 _loop: Any = None
 _lock = threading.Lock()
@@ -57,3 +59,9 @@ def schedule(coroutine: Coroutine) -> None:
     import asyncio
 
     asyncio.run_coroutine_threadsafe(coroutine, _running_loop())
+
+
+def async_event_future_done_callback(py_future: Any) -> None:
+    """A callback for a finished task of the event loop: logs its error."""
+    if not py_future.cancelled() and py_future.exception() is not None:
+        logger.log_from_runtime(logger.LogLevel.ERROR, traceback_text(py_future.exception()))

@@ -6,6 +6,8 @@ import enum
 
 from _nereid_native import TritonModelException
 
+from . import conversions
+
 __all__ = ["ErrorCode", "TritonError", "TritonModelException"]
 
 
@@ -40,18 +42,14 @@ class TritonError:
     CANCELLED = ErrorCode.CANCELLED
 
     def __init__(self, message: str, code: ErrorCode = ErrorCode.INTERNAL) -> None:
-        if not isinstance(message, str):
-            raise TypeError(
-                "TritonError(): incompatible function arguments. 'message' must be a str, not "
-                f"{type(message)}"
-            )
-        if not isinstance(code, ErrorCode):
-            raise TypeError(
-                "TritonError(): incompatible function arguments. 'code' must be one of "
-                f"TritonError's codes, for instance TritonError.INTERNAL, not {type(code)}"
-            )
-        self._message = message
-        self._code = code
+        self._message = conversions.message("TritonError", "message", message)
+        self._code = conversions.instance(
+            "TritonError",
+            "code",
+            code,
+            ErrorCode,
+            "one of TritonError's codes, for instance TritonError.INTERNAL",
+        )
 
     @classmethod
     def from_number(cls, number: int, message: str) -> TritonError:

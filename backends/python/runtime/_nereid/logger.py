@@ -10,7 +10,7 @@ from typing import Any
 
 import _nereid_native as native
 
-from . import calls
+from . import calls, conversions
 
 
 class LogLevel(enum.Enum):
@@ -23,13 +23,10 @@ class LogLevel(enum.Enum):
 
 
 def _log(level: Any, message: Any, depth: int = 2) -> None:
-    if not isinstance(message, str) or not isinstance(level, LogLevel):
-        raise TypeError(
-            "log(): incompatible function arguments. 'message' must be a str and 'level' one of "
-            f"Logger's levels, not {type(message)} and {type(level)}"
-        )
+    text = conversions.message("log", "message", message)
+    conversions.instance("log", "level", level, LogLevel, "one of Logger's levels")
     frame = sys._getframe(depth)
-    _put(level, frame.f_code.co_filename, frame.f_lineno, message)
+    _put(level, frame.f_code.co_filename, frame.f_lineno, text)
 
 
 def log_from_runtime(level: LogLevel, message: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any, Optional
 
-from . import calls
+from . import calls, conversions
 from .errors import TritonModelException
 
 FAMILY_DELETED = (
@@ -41,17 +41,11 @@ class MetricFamily:
     HISTOGRAM = MetricKind.HISTOGRAM
 
     def __init__(self, name: str, description: str, kind: MetricKind) -> None:
-        if not isinstance(name, str) or not isinstance(description, str):
-            raise TypeError(
-                "MetricFamily(): incompatible function arguments. 'name' and 'description' must be "
-                f"str, not {type(name)} and {type(description)}"
-            )
-        if not isinstance(kind, MetricKind):
-            raise TypeError(
-                "MetricFamily(): incompatible function arguments. 'kind' must be COUNTER, GAUGE or "
-                f"HISTOGRAM of MetricFamily, not {type(kind)}"
-            )
-        self._kind = kind
+        name = conversions.text("MetricFamily", "name", name)
+        description = conversions.text("MetricFamily", "description", description)
+        self._kind = conversions.instance(
+            "MetricFamily", "kind", kind, MetricKind, "COUNTER, GAUGE or HISTOGRAM of MetricFamily"
+        )
         self._metrics = _Metrics()
         self._number = calls.ask_or_raise(
             "Error when creating MetricFamily",
@@ -104,19 +98,21 @@ class Metric:
             calls.METRIC_NEW,
             family._number,
             dict(labels or {}),
-            [float(bound) for bound in buckets] if histogram else None,
+            [conversions.real("Metric", "buckets", bound) for bound in buckets]
+            if histogram
+            else None,
         )
         metric._metrics.alive.add(metric._number)
         return metric
 
     def increment(self, value: float) -> None:
-        self._do("Failed to increment metric value", calls.METRIC_INCREMENT, float(value))
+        self._do("Failed to increment metric value", calls.METRIC_INCREMENT, _real("increment", value))
 
     def set(self, value: float) -> None:
-        self._do("Failed to set metric value", calls.METRIC_SET, float(value))
+        self._do("Failed to set metric value", calls.METRIC_SET, _real("set", value))
 
     def observe(self, value: float) -> None:
-        self._do("Failed to observe metric value", calls.METRIC_OBSERVE, float(value))
+        self._do("Failed to observe metric value", calls.METRIC_OBSERVE, _real("observe", value))
 
     def value(self) -> float:
         return self._do("Failed to get metric value", calls.METRIC_VALUE)
@@ -132,3 +128,7 @@ class Metric:
             return
         self._metrics.alive.discard(number)
         calls.post_at_end(calls.METRIC_DELETE, number)
+
+
+def _real(function: str, value: Any) -> float:
+    return conversions.real(function, "value", value)

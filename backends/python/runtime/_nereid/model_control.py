@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import calls
+from . import calls, conversions
 from .errors import TritonModelException
 
 
 def load_model(model_name: str, config: str = "", files: Any = None) -> None:
     """Returns when the model is loaded. `files`: contents (bytes) by `file:<path>`."""
-    _expect_text("load_model", model_name=model_name, config=config)
+    model_name = conversions.text("load_model", "model_name", model_name)
+    config = conversions.text("load_model", "config", config)
     if files is None:
         files = {}
     if not isinstance(files, dict):
@@ -30,23 +31,18 @@ def load_model(model_name: str, config: str = "", files: Any = None) -> None:
 
 def unload_model(model_name: str, unload_dependents: bool = False) -> None:
     """Returns at once; the model is unloaded once it is no longer in use."""
-    _expect_text("unload_model", model_name=model_name)
     calls.ask_or_raise(
-        "Failed to unload model", calls.UNLOAD_MODEL, model_name, bool(unload_dependents)
+        "Failed to unload model",
+        calls.UNLOAD_MODEL,
+        conversions.text("unload_model", "model_name", model_name),
+        conversions.truth("unload_model", "unload_dependents", unload_dependents),
     )
 
 
 def is_model_ready(model_name: str, model_version: str = "") -> bool:
-    _expect_text("is_model_ready", model_name=model_name, model_version=model_version)
     return calls.ask_or_raise(
-        "Failed to check model readiness", calls.IS_MODEL_READY, model_name, model_version
+        "Failed to check model readiness",
+        calls.IS_MODEL_READY,
+        conversions.text("is_model_ready", "model_name", model_name),
+        conversions.text("is_model_ready", "model_version", model_version),
     )
-
-
-def _expect_text(function: str, **arguments: Any) -> None:
-    for name, value in arguments.items():
-        if not isinstance(value, str):
-            raise TypeError(
-                f"{function}(): incompatible function arguments. '{name}' must be a str, not "
-                f"{type(value)}"
-            )

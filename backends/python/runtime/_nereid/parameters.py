@@ -8,6 +8,9 @@ from typing import Any
 from .errors import TritonModelException
 
 
+_INT64 = range(-(1 << 63), 1 << 63)
+
+
 def to_json(parameters: Any) -> str:
     """JSON of `parameters`; "" for none. Raises TritonModelException for what cannot be sent."""
     if parameters is None:
@@ -19,8 +22,15 @@ def to_json(parameters: Any) -> str:
             raise TritonModelException(
                 f"Expect parameters keys to have type str, found type {type(key)}"
             )
-        if not isinstance(value, (bool, int, str)):
+        # The original takes no float, but requests bring them, and models hand them on.
+        if not isinstance(value, (bool, int, float, str)):
             raise TritonModelException(
-                f"Expect parameters values to have type bool/int/str, found type {type(value)}"
+                f"Expect parameters values to have type bool/int/str, found type {type(value)}; "
+                "a float is taken, too"
+            )
+        if isinstance(value, int) and value not in _INT64:
+            raise TritonModelException(
+                f"Expect parameters values that are integers to fit 64 bits with a sign, found {value} "
+                f"for parameter '{key}'"
             )
     return json.dumps(parameters) if parameters else ""

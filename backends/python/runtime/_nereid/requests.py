@@ -6,12 +6,14 @@ from typing import Any, Optional
 
 from _nereid_native import Tensor
 
-from . import bls, cancellation, life
+from . import bls, cancellation, conversions, life
 from . import parameters as parameter_texts
 from .errors import TritonModelException
 from .memory import TRITONSERVER_MEMORY_CPU, PreferredMemory
 from .senders import InferenceResponseSender
 from .trace import InferenceTrace
+
+_NAME = "InferenceRequest"  # in texts of errors
 
 RELEASE_ALL = 1
 RELEASE_RESCHEDULE = 2
@@ -46,8 +48,8 @@ class InferenceRequest:
         self,
         request_id: str = "",
         correlation_id: Any = 0,
-        inputs: Optional[list] = None,
-        requested_output_names: Optional[list] = None,
+        inputs: Any = None,
+        requested_output_names: Any = None,
         model_name: Optional[str] = None,
         model_version: int = -1,
         flags: int = 0,
@@ -56,30 +58,21 @@ class InferenceRequest:
         trace: Optional[InferenceTrace] = InferenceTrace(),
         parameters: Optional[dict] = None,
     ) -> None:
-        _expect("request_id", request_id, str)
-        _expect("model_name", model_name, str)
-        _expect("model_version", model_version, int)
-        _expect_count("flags", flags)
-        _expect_count("timeout", timeout)
-        _expect("preferred_memory", preferred_memory, PreferredMemory)
-        _expect("trace", trace, InferenceTrace)
-        _expect("inputs", inputs, (list, tuple))
-        _expect("requested_output_names", requested_output_names, (list, tuple, set, frozenset))
-        if correlation_id is None:
-            _expect("correlation_id", correlation_id, (int, str))
-        if not isinstance(correlation_id, (int, str)):
-            raise TritonModelException("Correlation ID must be integer or string")
-        if isinstance(correlation_id, int):
-            _expect_count("correlation_id", correlation_id)
+        request_id = conversions.text(_NAME, "request_id", request_id)
+        model_name = conversions.text(_NAME, "model_name", model_name)
+        model_version = conversions.number(
+            _NAME, "model_version", model_version, conversions.INT64
+        )
+        flags = conversions.number(_NAME, "flags", flags, conversions.UINT32)
+        timeout = conversions.number(_NAME, "timeout", timeout, conversions.UINT64)
+        conversions.instance(
+            _NAME, "preferred_memory", preferred_memory, PreferredMemory, "a PreferredMemory"
+        )
+        conversions.instance(_NAME, "trace", trace, InferenceTrace, "an InferenceTrace")
+        correlation_id = _correlation(correlation_id)
         where = f"for request with id '{request_id}' and model name '{model_name}'"
-        for tensor in inputs:
-            if tensor is None:
-                raise TritonModelException(f"Input tensor {where} should not be empty.")
-            _expect("inputs", tensor, Tensor)
-        for name in requested_output_names:
-            _expect("requested_output_names", name, str)
-            if not name:
-                raise TritonModelException(f"Requested output name {where} should not be empty.")
+        inputs = _inputs(inputs, where)
+        requested_output_names = _output_names(requested_output_names, where)
         self._fields = (
             0,
             request_id,
@@ -87,8 +80,8 @@ class InferenceRequest:
             flags,
             timeout,
             parameter_texts.to_json(parameters),
-            tuple(dict.fromkeys(requested_output_names)),
-            tuple(inputs),
+            requested_output_names,
+            inputs,
             trace._handle,
             trace._context,
             0,
@@ -124,8 +117,7 @@ class InferenceRequest:
         return self._flags
 
     def set_flags(self, flags: int) -> None:
-        _expect_count("flags", flags)
-        self._flags = flags
+        self._flags = conversions.number("set_flags", "flags", flags, conversions.UINT32)
 
     def timeout(self) -> int:
         """In microseconds."""
@@ -145,11 +137,14 @@ class InferenceRequest:
         """Sends the request and waits. Returns an InferenceResponse or, with `decoupled`, a
         ResponseIterator."""
         life.check_bls_allowed()
+        decoupled = conversions.truth("exec", "decoupled", decoupled)
         return bls.infer(self._for_bls(decoupled, waits=True), decoupled)
 
     def async_exec(self, decoupled: bool = False) -> Any:
-        """As exec(), but returns a future of the running event loop."""
+        """As exec(), but returns a future of the running event loop. With `decoupled` it is done when
+        the first response has arrived."""
         life.check_bls_allowed()
+        decoupled = conversions.truth("async_exec", "decoupled", decoupled)
         return bls.infer_in_background(self._for_bls(decoupled, waits=False), decoupled)
 
     def get_response_sender(self) -> InferenceResponseSender:
@@ -166,11 +161,11 @@ class InferenceRequest:
         return self._cancelled
 
     def set_release_flags(self, flags: int) -> None:
-        _expect_count("flags", flags)
-        self._release_flags = flags
+        self._release_flags = conversions.number(
+            "set_release_flags", "flags", flags, conversions.UINT32
+        )
 
     def _for_bls(self, decoupled: bool, waits: bool) -> tuple:
-        _expect("decoupled", decoupled, bool)
         fields = self._fields
         # A request that came from the server names no model; the server answers with an error.
         name, version = getattr(self, "_model", ("", -1))
@@ -192,18 +187,34 @@ class InferenceRequest:
         )
 
 
-def _expect_count(what: str, value: Any) -> None:
-    """Raises TypeError unless `value` is an unsigned number of 64 bits."""
-    _expect(what, value, int)
-    if not 0 <= value < 1 << 64:
-        raise TypeError(
-            f"InferenceRequest: incompatible function arguments. '{what}' cannot be {value!r}"
+def _correlation(correlation_id: Any) -> Any:
+    """The original decides by the type and refuses, unlike elsewhere, numbers of numpy and bytes."""
+    if correlation_id is None:
+        raise conversions.wrong_type(
+            _NAME, "correlation_id", correlation_id, "an integer or a str"
         )
+    if isinstance(correlation_id, int):
+        return conversions.number(_NAME, "correlation_id", correlation_id, conversions.UINT64)
+    if isinstance(correlation_id, str):
+        return conversions.text(_NAME, "correlation_id", correlation_id)
+    raise TritonModelException("Correlation ID must be integer or string")
 
 
-def _expect(what: str, value: Any, types: Any) -> None:
-    if not isinstance(value, types):
-        raise TypeError(
-            f"InferenceRequest: incompatible function arguments. '{what}' cannot be {value!r} of "
-            f"{type(value)}"
-        )
+def _inputs(inputs: Any, where: str) -> tuple:
+    tensors = tuple(conversions.items(_NAME, "inputs", inputs))
+    for tensor in tensors:
+        if tensor is None:
+            raise TritonModelException(f"Input tensor {where} should not be empty.")
+        conversions.instance(_NAME, "inputs", tensor, Tensor, "a list of Tensor objects")
+    return tensors
+
+
+def _output_names(names: Any, where: str) -> tuple:
+    """Each name once."""
+    kept = {}
+    for given in conversions.items(_NAME, "requested_output_names", names):
+        name = conversions.text(_NAME, "requested_output_names", given)
+        if not name:
+            raise TritonModelException(f"Requested output name {where} should not be empty.")
+        kept[name] = None
+    return tuple(kept)

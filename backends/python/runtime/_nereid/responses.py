@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 from _nereid_native import Tensor
 
+from . import conversions
 from . import parameters as parameter_texts
 from .errors import TritonError, TritonModelException
 
@@ -19,20 +20,13 @@ class InferenceResponse:
         error: Optional[TritonError] = None,
         parameters: Optional[dict] = None,
     ) -> None:
-        if not isinstance(output_tensors, (list, tuple)):
-            raise TypeError(
-                "InferenceResponse(): incompatible function arguments. 'output_tensors' must be a "
-                f"list of Tensor, not {type(output_tensors)}"
-            )
-        for tensor in output_tensors:
+        tensors = conversions.items("InferenceResponse", "output_tensors", output_tensors)
+        for tensor in tensors:
             if not isinstance(tensor, Tensor):
                 _refuse_output(tensor)
-        if error is not None and not isinstance(error, TritonError):
-            raise TypeError(
-                "InferenceResponse(): incompatible function arguments. 'error' must be a "
-                f"TritonError, not {type(error)}"
-            )
-        self._outputs = list(output_tensors)
+        if error is not None:
+            conversions.instance("InferenceResponse", "error", error, TritonError, "a TritonError")
+        self._outputs = list(tensors)
         self._error = error
         self._parameters = "" if parameters is None else parameter_texts.to_json(parameters)
 
@@ -78,7 +72,6 @@ class InferenceResponse:
 def _refuse_output(tensor: Any) -> None:
     if tensor is None:
         raise TritonModelException("Output tensor for inference response should not be empty.")
-    raise TypeError(
-        "InferenceResponse(): incompatible function arguments. 'output_tensors' must hold Tensor "
-        f"objects, not {type(tensor)}"
+    raise conversions.wrong_type(
+        "InferenceResponse", "output_tensors", tensor, "a list of Tensor objects"
     )

@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 import _nereid_native as native
 
-from . import calls, cancellation, credit
+from . import calls, cancellation, conversions, credit
 from .errors import TritonModelException
 from .responses import InferenceResponse
 
@@ -50,13 +50,7 @@ class InferenceResponseSender:
         return sender
 
     def send(self, response: Optional[InferenceResponse] = None, flags: int = 0) -> None:
-        if response is not None and not isinstance(response, InferenceResponse):
-            raise TypeError(
-                "send(): incompatible function arguments. 'response' must be an "
-                f"InferenceResponse, not {type(response)}"
-            )
-        if not isinstance(flags, int) or flags < 0:
-            raise TypeError(f"send(): incompatible function arguments. 'flags' is {flags!r}")
+        flags = _checked(response, flags)
         if self._waits(response, flags):
             # On the thread of an event loop, waiting would stop all of its coroutines.
             if not self._has_credit() and not credit.in_event_loop():
@@ -68,6 +62,7 @@ class InferenceResponseSender:
     ) -> None:
         """As send(), for a coroutine: while the client reads too slowly, the coroutine waits and
         its event loop goes on."""
+        flags = _checked(response, flags)
         if self._waits(response, flags) and not self._has_credit():
             await credit.wait_in_coroutine(self._handle)
         self.send(response, flags)
@@ -167,6 +162,15 @@ class InferenceResponseSender:
         # The constructor may not have finished.
         if not getattr(self, "_closed", True):
             calls.post_at_end(calls.CLOSED, self._handle)
+
+
+def _checked(response: Any, flags: Any) -> int:
+    """The flags of a response that is to be sent. Raises TypeError."""
+    if response is not None:
+        conversions.instance(
+            "send", "response", response, InferenceResponse, "an InferenceResponse"
+        )
+    return conversions.number("send", "flags", flags, conversions.UINT32)
 
 
 _RETURNED: Any = InferenceResponse.from_server((None, (), ""))
