@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .conftest import Session, StartWorker, tensor
+from .conftest import Session, StartWorker, request, tensor
 from .fake_server import (
+    EXECUTE,
     FINALIZE,
     INFER,
     LATER,
@@ -258,6 +259,165 @@ def test_a_stream_that_nobody_reads_to_its_end(bls: Session) -> None:
     assert bls.worker.posted(LOG) == []
 
 
+ASYNC_STREAM = """
+    import asyncio
+
+    import triton_python_backend_utils as pb_utils
+
+
+    class TritonPythonModel:
+        async def execute(self, requests):
+            self.ticks = 0
+            request = pb_utils.InferenceRequest(
+                inputs=[], requested_output_names=[], model_name=b"other")
+            ticking = asyncio.ensure_future(self.tick())
+            responses = await request.async_exec(decoupled=True)
+            seen = [next(responses).error().message(), f"{self.ticks > 0}"]
+            self.ticks = 0
+            async for response in responses:
+                seen += [response.error().message(), f"{self.ticks > 0}"]
+            async for response in responses:
+                seen.append(response.error().message())
+            ticking.cancel()
+            return [pb_utils.InferenceResponse(error=pb_utils.TritonError(",".join(seen)))]
+
+        async def tick(self):
+            while True:
+                await asyncio.sleep(0.001)
+                self.ticks += 1
+                pb_utils.Logger.log_info("tick")
+"""
+
+
+@pytest.mark.one_interpreter
+def test_the_event_loop_goes_on_while_responses_are_awaited(start: StartWorker) -> None:
+    """async_exec is done with the first response, and `async for` awaits the others."""
+    worker = start(ASYNC_STREAM)
+    worker.handlers[INFER] = lambda *_: 31
+    asked: list[int] = []
+
+    def next_of(stream: int) -> Any:
+        asked.append(worker.calls[-1][0])
+        return LATER
+
+    worker.handlers[STREAM_NEXT] = next_of
+    worker.start_command(EXECUTE, (request(1),))
+    for number, text in enumerate(("first", "second")):
+        # The loop ticks while each of them is awaited, and only then it comes.
+        worker.serve_until(lambda: len(asked) > number)
+        worker.posts.clear()
+        worker.serve_until(lambda: len(worker.posted(LOG)) > 2)
+        worker.answer(asked[number], (0, (((1, text), (), ""), number == 1)))
+    status, (((_, text), _, _),), _ = worker.finish_command()
+    assert status == "ok"
+    assert text == "first,True,second,True,first,second"
+
+
+# --- Processes that the model has forked.
+
+FORK = """
+    def in_child(code):
+        ours, theirs = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                text = repr(eval(code, globals()))
+            except BaseException as error:
+                text = f"{type(error).__name__}: {error}"
+            os.write(theirs, text.encode())
+            os._exit(0)
+        os.close(theirs)
+        with open(ours, "rb") as pipe:
+            text = pipe.read().decode()
+        os.waitpid(child, 0)
+        return text
+"""
+
+
+@pytest.fixture
+def forks(bls: Session) -> Session:
+    assert bls.run(FORK) == "None"
+    return bls
+
+
+def test_a_forked_process_asks_through_its_parent(forks: Session) -> None:
+    output = tensor("OUT", [[1.5, 2]])
+    asked = asked_for(forks, (None, (output,), '{"p": 1}'))
+    forks.run("strings = np.array([b'x', b'longer'], dtype=object); large = np.arange(300_000)")
+    ask = (
+        "ask(inputs=[pb_utils.Tensor('S', strings), pb_utils.Tensor('L', large), request.inputs()[0]])"
+    )
+    assert forks.evaluate(
+        f'in_child("""(shown({ask}.exec()), ask().exec().parameters())""")', tensor("IN", [4, 5])
+    ) == repr(repr(([("OUT", [[1.5, 2.0]])], '{"p": 1}')))
+    strings, large, given = asked[0][9]
+    assert strings.array().tolist() == [b"x", b"longer"]
+    np.testing.assert_array_equal(large.array(), np.arange(300_000))
+    assert given.array().tolist() == [4, 5]
+    # execute waits for it as far as is known, but the process has other things to say meanwhile.
+    assert [arguments[-2:] for arguments in asked] == [(True, False)] * 2
+
+
+@pytest.mark.one_interpreter
+def test_streams_of_a_forked_process_are_closed_with_it(forks: Session) -> None:
+    streams(forks, (numbered(0), False), (numbered(1), False), (None, True))
+    assert forks.evaluate(
+        "in_child('[len(r.output_tensors()) for r in ask().exec(decoupled=True)]')"
+    ) == repr("[1, 1, 0]")
+    forks.worker.serve_until(lambda: forks.worker.posted(STREAM_CLOSE) == [(31,)])
+    forks.worker.posts.clear()
+    streams(forks, (numbered(0), False))
+    forks.run("in_child('[next(it := ask().exec(decoupled=True)), it.cancel()]')")
+    forks.worker.serve_until(lambda: len(forks.worker.posts) == 2)
+    assert [post[0] for post in forks.worker.posts] == [STREAM_CANCEL, STREAM_CLOSE]
+
+
+@pytest.mark.one_interpreter
+def test_what_a_forked_process_cannot_do(forks: Session) -> None:
+    asked_for(forks, ServerError(4, "not ready"))
+    assert forks.evaluate("in_child('shown(ask().exec())')") == repr(
+        repr(("UNAVAILABLE", "not ready"))
+    )
+    text = forks.evaluate("in_child('pb_utils.MetricFamily(\"n\", \"d\", pb_utils.COUNTER)')")
+    assert "TritonModelException: " in text and "cannot create metrics" in text
+    text = forks.evaluate(
+        "in_child('request.get_response_sender().send(pb_utils.InferenceResponse([]))')"
+    )
+    assert "TritonModelException: This process was forked from " in text
+
+
+@pytest.mark.one_interpreter
+def test_a_pool_made_by_initialize(start: StartWorker) -> None:
+    worker = start(
+        """
+        import multiprocessing
+
+        import triton_python_backend_utils as pb_utils
+
+
+        def ask(number):
+            request = pb_utils.InferenceRequest(
+                inputs=[], requested_output_names=[], model_name="other", request_id=str(number))
+            return request.exec().error().message()
+
+
+        class TritonPythonModel:
+            def initialize(self, args):
+                self.pool = multiprocessing.get_context("fork").Pool(3)
+                self.early = self.pool.map(ask, [0])[0]
+
+            def execute(self, requests):
+                texts = ",".join([self.early, *self.pool.map(ask, range(1, 9))])
+                return [pb_utils.InferenceResponse(error=pb_utils.TritonError(texts))]
+        """
+    )
+    worker.handlers[INFER] = lambda *arguments: ((1, f"answer {arguments[2]}"), (), "")
+    _, (((_, text), _, _),), _ = worker.execute(request(1))
+    early, *answers = text.split(",")
+    assert early == "BLS is only supported during the 'execute' function."
+    assert answers == [f"answer {number}" for number in range(1, 9)]
+
+
 # --- What no request is.
 
 
@@ -287,7 +447,7 @@ def test_a_stream_that_nobody_reads_to_its_end(bls: Session) -> None:
         (
             "parameters={'a': None}",
             "TritonModelException: Expect parameters values to have type bool/int/str, found type "
-            "<class 'NoneType'>",
+            "<class 'NoneType'>; a float is taken, too",
         ),
     ],
 )

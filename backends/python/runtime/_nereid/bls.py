@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from . import calls, life
 from .responses import InferenceResponse
@@ -66,17 +66,30 @@ class _Pool:
             return cls._executor
 
 
-def infer_in_background(message: tuple, decoupled: bool) -> Any:
-    """Does what infer() does in another thread; returns a future of the running event loop."""
+def _in_background(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Calls the function in another thread; returns a future of the running event loop."""
     import asyncio
 
-    loop = asyncio.get_running_loop()
-    return loop.run_in_executor(_Pool.get(), infer, message, decoupled)
+    return asyncio.get_running_loop().run_in_executor(_Pool.get(), function, *arguments)
+
+
+def infer_in_background(message: tuple, decoupled: bool) -> Any:
+    """Does what infer() does in another thread; returns a future of the running event loop. With
+    `decoupled` it is done when the first response has arrived, so that asking the iterator for that
+    one does not stop the event loop."""
+    return _in_background(_infer_until_first if decoupled else infer, message, decoupled)
+
+
+def _infer_until_first(message: tuple, decoupled: bool) -> Any:
+    responses = infer(message, decoupled)
+    responses.fetch_first()
+    return responses
 
 
 class ResponseIterator:
     """The responses of a decoupled model, in order. They are kept: once all have arrived, a new
-    iteration starts again at the first one."""
+    iteration starts again at the first one. `for` waits in the calling thread; in a coroutine,
+    `async for` lets the event loop go on."""
 
     def __init__(self, stream: Optional[int], responses: list) -> None:
         self._stream = stream
@@ -97,10 +110,26 @@ class ResponseIterator:
         self._next += 1
         return response
 
+    def __aiter__(self) -> ResponseIterator:
+        return self.__iter__()
+
+    async def __anext__(self) -> InferenceResponse:
+        if self._next >= len(self._responses) and self._stream is not None:
+            await _in_background(self._fetch)
+        try:
+            return self.__next__()
+        except StopIteration as end:
+            raise StopAsyncIteration(*end.args) from None
+
     def cancel(self) -> None:
         """Cancels the request, unless all responses have arrived."""
         if self._stream is not None:
-            calls.native.post((calls.STREAM_CANCEL, self._stream))
+            calls.post(calls.STREAM_CANCEL, self._stream)
+
+    def fetch_first(self) -> None:
+        """Waits for the first response, unless it is there."""
+        if self._stream is not None and not self._responses:
+            self._fetch()
 
     def _fetch(self) -> None:
         try:

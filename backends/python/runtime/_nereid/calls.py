@@ -43,7 +43,7 @@ class CallError(Exception):
 
 def ask(call: int, *arguments: Any) -> Any:
     """Calls the server and waits for its answer, without the GIL. Raises CallError."""
-    status, value = native.ask((call, *arguments))
+    status, value = (_relay() if native.in_forked_child() else native.ask)((call, *arguments))
     if status:
         raise CallError(status - 1, value)
     return value
@@ -60,7 +60,19 @@ def ask_or_raise(what: str, call: int, *arguments: Any) -> Any:
     )
 
 
+def post(*message: Any) -> None:
+    """Tells the server something without waiting."""
+    (_relay() if native.in_forked_child() else native.post)(message)
+
+
+def _relay() -> Any:
+    from . import relay
+
+    return relay.ask
+
+
 def post_at_end(*message: Any) -> None:
-    """Sends a post from a `__del__`; does nothing if there is no server."""
+    """Sends a post from a `__del__`; does nothing if there is no server, or in a forked child, whose
+    objects may be copies."""
     if native is not None and not native.in_forked_child():
         native.post(message)

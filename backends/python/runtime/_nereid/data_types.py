@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -40,13 +41,18 @@ _NUMPY = {
 }
 
 
+_BF16 = 14
+
+
 def triton_string_to_numpy(triton_type_string: str) -> Any:
+    if triton_type_string == "TYPE_BF16" and (bfloat16 := _bfloat16()) is not None:
+        return bfloat16
     return TRITON_STRING_TO_NUMPY[triton_type_string]
 
 
 def triton_to_numpy_type(data_type: int) -> Any:
     """Returns None for types that numpy lacks."""
-    return _NUMPY.get(data_type)
+    return _bfloat16() if data_type == _BF16 else _NUMPY.get(data_type)
 
 
 def numpy_to_triton_type(data_type: Any) -> Any:
@@ -56,4 +62,14 @@ def numpy_to_triton_type(data_type: Any) -> Any:
     for number, numpy_type in _NUMPY.items():
         if data_type == numpy_type:
             return number
-    return None
+    package = sys.modules.get("ml_dtypes")  # whoever has its type has imported it
+    return _BF16 if package is not None and data_type == package.bfloat16 else None
+
+
+def _bfloat16() -> Any:
+    """The type of the package ml_dtypes, or None without that package; numpy itself has none."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        return None
+    return ml_dtypes.bfloat16

@@ -1,4 +1,5 @@
-"""Children that a model forks (multiprocessing): they have no server, and end with their parent."""
+"""Children that a model forks (multiprocessing): they end with their parent, which passes their calls
+on to the server."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import os
 import signal
 
 import _nereid_native as native
+
+from . import relay
 
 
 def _in_child() -> None:
@@ -23,4 +26,6 @@ def set_up() -> None:
     """Ignores Ctrl-C at the server's terminal: only the server ends this process."""
     signal.signal(signal.SIGINT, _nothing)
     signal.signal(signal.SIGTERM, _nothing)
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(
+        before=relay.before_fork, after_in_parent=relay.after_fork, after_in_child=_in_child
+    )

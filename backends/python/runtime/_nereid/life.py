@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import threading
 
+import _nereid_native as native
+
 from .errors import TritonModelException
 
 MAIN_THREAD = threading.get_ident()
@@ -20,9 +22,13 @@ ending = False  # since the beginning of finalize
 executing = False  # the main thread is in the model's execute
 
 
+BLS_NOT_NOW = "BLS is only supported during the 'execute' function."
+
+
 def check_bls_allowed() -> None:
-    if not serving:
-        raise TritonModelException("BLS is only supported during the 'execute' function.")
+    """A forked child does not learn how the life of the model goes on; its parent checks that."""
+    if not serving and not native.in_forked_child():
+        raise TritonModelException(BLS_NOT_NOW)
 
 
 def get_model_dir() -> str:
