@@ -186,10 +186,11 @@ void Calls::NewMetric(ValueReader* arguments, uint32_t slot) {
     std::string name = arguments->Text();
     labels.emplace_back(std::move(name), arguments->Text());
   }
-  std::vector<double> buckets;
+  std::optional<std::vector<double>> buckets;
   if (!arguments->TakeNone()) {
     const size_t bounds = arguments->List();
-    for (size_t i = 0; i < bounds && arguments->ok(); ++i) buckets.push_back(arguments->Double());
+    buckets.emplace();
+    for (size_t i = 0; i < bounds && arguments->ok(); ++i) buckets->push_back(arguments->Double());
   }
   AnswerNumber(transport_.get(), slot, metrics_.NewMetric(family, labels, buckets));
 }

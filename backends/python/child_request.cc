@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backends/python/answers.h"
+#include "backends/python/parameters.h"
 #include "backends/sdk/json.h"
 #include "backends/sdk/log.h"
 #include "backends/sdk/server_function.h"
@@ -57,22 +58,26 @@ decltype(&TRITONSERVER_ServerInferAsync) IssueFor(const ChildRequest::Spec& spec
   return lends ? lending : &TRITONSERVER_ServerInferAsync;
 }
 
-Error SetParameters(const std::string& text, TRITONSERVER_InferenceRequest* request) {
-  if (text.empty()) return Error();
-  NB_ASSIGN_OR_RETURN(const Json parameters, Json::Parse(text));
-  for (const auto& [name, value] : parameters.members()) {
-    if (value.is_bool()) {
-      NB_RETURN_IF_ERROR(
-          TRITONSERVER_InferenceRequestSetBoolParameter(request, name.c_str(), value.AsBool()));
-    } else if (value.is_int()) {
-      NB_RETURN_IF_ERROR(
-          TRITONSERVER_InferenceRequestSetIntParameter(request, name.c_str(), value.AsInt()));
-    } else {
-      NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetStringParameter(request, name.c_str(),
-                                                                         value.AsString().c_str()));
-    }
+constexpr ParameterSetters<TRITONSERVER_InferenceRequest> kSetters = {
+    &TRITONSERVER_InferenceRequestSetStringParameter, &TRITONSERVER_InferenceRequestSetIntParameter,
+    &TRITONSERVER_InferenceRequestSetBoolParameter,
+    &TRITONSERVER_InferenceRequestSetDoubleParameter};
+
+// JSON; empty if the response has no parameters.
+Result<std::string> ParametersOf(TRITONSERVER_InferenceResponse* response) {
+  uint32_t count = 0;
+  NB_RETURN_IF_ERROR(TRITONSERVER_InferenceResponseParameterCount(response, &count));
+  if (count == 0) return std::string();
+  Json parameters = Json::MakeObject();
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* name = nullptr;
+    TRITONSERVER_ParameterType type = TRITONSERVER_PARAMETER_STRING;
+    const void* value = nullptr;
+    NB_RETURN_IF_ERROR(
+        TRITONSERVER_InferenceResponseParameter(response, i, &name, &type, &value));
+    NB_RETURN_IF_ERROR(AddParameter(name, type, value, &parameters));
   }
-  return Error();
+  return parameters.Write();
 }
 
 }  // namespace
@@ -142,7 +147,7 @@ Error ChildRequest::Build(const Spec& spec, TRITONSERVER_Server* server) {
   NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetFlags(request, spec.flags));
   NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetTimeoutMicroseconds(request, spec.timeout_us));
   NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetPriorityUInt64(request, spec.priority));
-  NB_RETURN_IF_ERROR(SetParameters(spec.parameters, request));
+  NB_RETURN_IF_ERROR(SetParameters(spec.parameters, kSetters, request));
   NB_RETURN_IF_ERROR(AddInputs(spec));
   for (const std::string& output : spec.outputs) {
     NB_RETURN_IF_ERROR(TRITONSERVER_InferenceRequestAddRequestedOutput(request, output.c_str()));
@@ -246,6 +251,8 @@ ChildRequest::Response ChildRequest::Take(TRITONSERVER_InferenceResponse* respon
     }
     outputs.Put(tensor);
   }
+  Result<std::string> parameters = ParametersOf(response);
+  if (error.ok() && !parameters.ok()) error = std::move(parameters.error());
   if (error.ok()) {
     writer.None();
     writer.List(count);
@@ -258,7 +265,7 @@ ChildRequest::Response ChildRequest::Take(TRITONSERVER_InferenceResponse* respon
     writer.Text(error.message());
     writer.List(0);
   }
-  writer.Text("");
+  writer.Text(parameters.ok() ? *parameters : std::string());
   taken.value = writer.bytes();
   return taken;
 }

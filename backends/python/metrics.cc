@@ -30,7 +30,7 @@ Result<uint64_t> ModelMetrics::NewFamily(int64_t kind, const std::string& name,
 }
 
 Result<uint64_t> ModelMetrics::NewMetric(uint64_t family, const Labels& labels,
-                                         const std::vector<double>& buckets) {
+                                         const std::optional<std::vector<double>>& buckets) {
   const auto found = families_.find(family);
   if (found == families_.end()) return Error::NotFound("the metric family has been deleted");
   std::vector<OwnedParameter> owned;
@@ -41,12 +41,12 @@ Result<uint64_t> ModelMetrics::NewMetric(uint64_t family, const Labels& labels,
     parameters.push_back(owned.back().get());
   }
   std::unique_ptr<TRITONSERVER_MetricArgs, ArgsDeleter> args;
-  if (!buckets.empty()) {
+  if (buckets.has_value()) {
     TRITONSERVER_MetricArgs* made = nullptr;
     NB_RETURN_IF_ERROR(TRITONSERVER_MetricArgsNew(&made));
     args.reset(made);
     NB_RETURN_IF_ERROR(
-        TRITONSERVER_MetricArgsSetHistogram(args.get(), buckets.data(), buckets.size()));
+        TRITONSERVER_MetricArgsSetHistogram(args.get(), buckets->data(), buckets->size()));
   }
   TRITONSERVER_Metric* metric = nullptr;
   NB_RETURN_IF_ERROR(TRITONSERVER_MetricNewWithArgs(&metric, found->second, parameters.data(),

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +26,9 @@ class ModelMetrics {
 
   // These return the number of the new object. `kind` is a TRITONSERVER_MetricKind.
   Result<uint64_t> NewFamily(int64_t kind, const std::string& name, const std::string& description);
+  // `buckets`: the bounds of a histogram, none for other kinds. Without bounds it has one bucket.
   Result<uint64_t> NewMetric(uint64_t family, const Labels& labels,
-                             const std::vector<double>& buckets);
+                             const std::optional<std::vector<double>>& buckets);
   // Does nothing if the number is unknown. Deleting a family deletes its metrics.
   void DeleteFamily(uint64_t family);
   void DeleteMetric(uint64_t metric);

@@ -104,8 +104,9 @@ Error PythonModel::AutoComplete(TRITONBACKEND_Model* handle) {
   message.Text("config");
   message.Text(config_.json.Write());
   NB_ASSIGN_OR_RETURN(spare_, PythonProcess::StartToComplete(ProcessSpec(), std::move(message)));
-  if (!spare_->completed().has_value()) return Error();
-  const Result<Json> completed = Json::Parse(*spare_->completed());
+  // A model without auto_complete_config agrees with what there is, be it without any configuration.
+  Result<Json> completed = config_.json;
+  if (spare_->completed().has_value()) completed = Json::Parse(*spare_->completed());
   if (!completed.ok()) return Error::Internal("Failed to parse auto-complete JSON.");
   NB_RETURN_IF_ERROR(SetModelConfig(handle, *completed));
   NB_ASSIGN_OR_RETURN(config_, ReadModelConfig(handle));

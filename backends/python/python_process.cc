@@ -20,6 +20,7 @@ constexpr uint64_t kTrimPeriod = 5 * BackOff::kSecond;
 constexpr int kRounds = 4;
 // How long a process may take to exit after its finalize: its exit handlers have 1 s.
 constexpr std::chrono::seconds kExitLimit{2};
+constexpr char kEndedWell[] = "exited with status 0";
 
 }  // namespace
 
@@ -118,7 +119,7 @@ void PythonProcess::AwaitExit() {
 // The process may have ended before its reply was read.
 bool PythonProcess::EndedWell(const Life& life) {
   const std::lock_guard lock(mu_);
-  return life.ended && life.end.rfind("exited with status 0", 0) == 0;
+  return life.ended && life.end.rfind(kEndedWell, 0) == 0;
 }
 
 Result<std::shared_ptr<PythonProcess::Life>> PythonProcess::Get() {
@@ -288,6 +289,11 @@ void PythonProcess::OnEnding() { SayAvailable(false); }
 std::string PythonProcess::Explain(std::string how) {
   lines_.Flush([this](std::string_view line) { LogLine(line); });
   if (last_lines_.empty()) return how;
+  {
+    // A process that ends as it was told has nothing to explain; its lines are in the log already.
+    const std::lock_guard lock(mu_);
+    if (end_expected_ && how == kEndedWell) return how;
+  }
   how += "; its last output:";
   for (const std::string& line : last_lines_) how += "\n  " + line;
   return how;

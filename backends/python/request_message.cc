@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "backends/python/parameters.h"
 #include "backends/sdk/json.h"
 #include "backends/sdk/tensor.h"
 
@@ -102,22 +103,7 @@ Result<std::string> ParametersOf(TRITONBACKEND_Request* request) {
     TRITONSERVER_ParameterType type = TRITONSERVER_PARAMETER_STRING;
     const void* value = nullptr;
     NB_RETURN_IF_ERROR(TRITONBACKEND_RequestParameter(request, i, &key, &type, &value));
-    switch (type) {
-      case TRITONSERVER_PARAMETER_STRING:
-        parameters.Set(key, static_cast<const char*>(value));
-        break;
-      case TRITONSERVER_PARAMETER_INT:
-        parameters.Set(key, *static_cast<const int64_t*>(value));
-        break;
-      case TRITONSERVER_PARAMETER_BOOL:
-        parameters.Set(key, *static_cast<const bool*>(value));
-        break;
-      case TRITONSERVER_PARAMETER_DOUBLE:
-        parameters.Set(key, *static_cast<const double*>(value));
-        break;
-      default:
-        return Error::InvalidArg(StrCat("Unsupported parameter type for parameter '", key, "'."));
-    }
+    NB_RETURN_IF_ERROR(AddParameter(key, type, value, &parameters));
   }
   return parameters.Write();
 }

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "backends/sdk/json.h"
+#include "backends/python/parameters.h"
 #include "backends/sdk/tensor.h"
 
 namespace nereid_backend {
@@ -11,25 +11,9 @@ namespace {
 using nereid_python::Tensor;
 using nereid_python::ValueReader;
 
-Error SetParameters(const std::string& text, TRITONBACKEND_Response* response) {
-  if (text.empty()) return Error();
-  NB_ASSIGN_OR_RETURN(const Json parameters, Json::Parse(text));
-  for (const auto& [name, value] : parameters.members()) {
-    if (value.is_bool()) {
-      NB_RETURN_IF_ERROR(
-          TRITONBACKEND_ResponseSetBoolParameter(response, name.c_str(), value.AsBool()));
-    } else if (value.is_int()) {
-      NB_RETURN_IF_ERROR(
-          TRITONBACKEND_ResponseSetIntParameter(response, name.c_str(), value.AsInt()));
-    } else if (value.is_string()) {
-      NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseSetStringParameter(response, name.c_str(),
-                                                                  value.AsString().c_str()));
-    } else {
-      return Error::Internal("Unsupported value type on parameters");
-    }
-  }
-  return Error();
-}
+constexpr ParameterSetters<TRITONBACKEND_Response> kSetters = {
+    &TRITONBACKEND_ResponseSetStringParameter, &TRITONBACKEND_ResponseSetIntParameter,
+    &TRITONBACKEND_ResponseSetBoolParameter, &TRITONBACKEND_ResponseSetDoubleParameter};
 
 Error Damaged(const Tensor& tensor) {
   return Error::Internal(
@@ -126,7 +110,7 @@ Error OutputSource::Put(const Tensor& tensor, TRITONBACKEND_Response* response) 
 
 Error Fill(const PythonResponse& from, OutputSource* source, TRITONBACKEND_Response* response) {
   for (const Tensor& tensor : from.outputs) NB_RETURN_IF_ERROR(source->Put(tensor, response));
-  return SetParameters(from.parameters, response);
+  return SetParameters(from.parameters, kSetters, response);
 }
 
 }  // namespace nereid_backend

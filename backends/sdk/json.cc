@@ -90,7 +90,12 @@ class Builder {
   Json root_;
 };
 
-using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+// As Python reads and writes doubles that JSON lacks.
+constexpr unsigned kReading = rapidjson::kParseIterativeFlag |
+                              rapidjson::kParseNumbersAsStringsFlag |
+                              rapidjson::kParseNanAndInfFlag;
+using Writer = rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>,
+                                 rapidjson::CrtAllocator, rapidjson::kWriteNanAndInfFlag>;
 
 }  // namespace
 
@@ -99,9 +104,7 @@ Result<Json> Json::Parse(std::string_view text) {
   rapidjson::Reader reader;
   Builder builder;
   // Iterative, so that a deeply nested document does not exhaust the stack.
-  const rapidjson::ParseResult result =
-      reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag>(stream,
-                                                                                           builder);
+  const rapidjson::ParseResult result = reader.Parse<kReading>(stream, builder);
   if (result.IsError()) {
     return Error::InvalidArg(StrCat("failed to parse JSON at offset ", result.Offset(), ": ",
                                     result.Code() == rapidjson::kParseErrorTermination
@@ -183,6 +186,11 @@ int64_t Json::AsInt(int64_t fallback) const {
   const char* end = text->data() + text->size();
   const auto [at, code] = std::from_chars(text->data(), end, parsed);
   return code == std::errc() && at == end ? parsed : fallback;
+}
+
+double Json::AsDouble(double fallback) const {
+  const double* number = std::get_if<double>(&value_);
+  return number != nullptr ? *number : fallback;
 }
 
 bool Json::AsBool(bool fallback) const {

@@ -32,9 +32,10 @@ class Json {
   static Json MakeObject() { return Json(Object()); }
 
   // INVALID_ARG with the position if `text` is not exactly one JSON value, or is nested more than
-  // 256 deep. Integers beyond 64 bits signed become doubles.
+  // 256 deep. Integers beyond 64 bits signed become doubles. NaN, Infinity and -Infinity, which
+  // Python writes for doubles, are read as such.
   static Result<Json> Parse(std::string_view text);
-  // Compact text.
+  // Compact text, which Parse reads.
   std::string Write() const;
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
@@ -42,6 +43,7 @@ class Json {
   bool is_array() const { return std::holds_alternative<Array>(value_); }
   bool is_bool() const { return std::holds_alternative<bool>(value_); }
   bool is_int() const { return std::holds_alternative<int64_t>(value_); }
+  bool is_double() const { return std::holds_alternative<double>(value_); }
   bool is_string() const { return std::holds_alternative<std::string>(value_); }
 
   // Member `key` of an object; a shared null if there is none or if this is not an object.
@@ -55,6 +57,7 @@ class Json {
   // 64-bit integers as strings, so AsInt also takes a string of digits.
   std::string AsString(std::string_view fallback = "") const;
   int64_t AsInt(int64_t fallback = 0) const;
+  double AsDouble(double fallback = 0) const;
   bool AsBool(bool fallback = false) const;
   // An array of integers.
   std::vector<int64_t> AsInts() const;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "backends/sdk/testing/fake_server.h"
 
 namespace nereid_backend {
@@ -46,6 +49,17 @@ TEST(JsonTest, Numbers) {
     auto json = Json::Parse(text);
     ASSERT_FALSE(json.ok()) << text;
     EXPECT_THAT(json.error().message(), HasSubstr("a number that a double cannot hold")) << text;
+  }
+}
+
+TEST(JsonTest, DoublesThatJsonLacksAreAsInPython) {
+  const Json json = Parsed("[NaN,Infinity,-Infinity,1.5]");
+  EXPECT_EQ(json.Write(), "[NaN,Infinity,-Infinity,1.5]");
+  EXPECT_TRUE(std::isnan(json.items()[0].AsDouble()));
+  EXPECT_EQ(json.items()[2].AsDouble(), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(Parsed("1").AsDouble(7), 7) << "an integer is none";
+  for (const char* text : {"nan", "[Nan]", "[Infi]", "[-NaN1]"}) {
+    EXPECT_FALSE(Json::Parse(text).ok()) << text;
   }
 }
 

@@ -39,31 +39,11 @@ constexpr char kNotContiguous[] =
     "is not contiguous in C order, so its bytes cannot be read in place: pass "
     "numpy.ascontiguousarray() of it, or another contiguous copy";
 
-// The name of an array's data type, for instance "bfloat16"; "" if it has none.
-std::string DtypeName(PyObject* array) {
-  const Ref dtype(PyObject_GetAttrString(array, "dtype"));
-  const Ref name(dtype ? PyObject_GetAttrString(dtype.get(), "name") : nullptr);
-  std::string_view text;
-  if (!name || !Utf8(name.get(), &text)) {
-    PyErr_Clear();
-    return "";
-  }
-  return std::string(text);
-}
-
-DataType TypeOf(PyObject* array, const ArrayInterface& inside) {
-  const DataType type = FromNumpy(inside.kind, inside.element_size);
-  if (type == DataType::kInvalid && inside.element_size == 2 && DtypeName(array) == "bfloat16") {
-    return DataType::kBf16;
-  }
-  return type;
-}
-
 Reading ReadArray(const std::string& what, PyObject* array, Ref capsule, Found* found) {
   const ArrayInterface* inside = ArrayOf(capsule);
   if (inside == nullptr) return Reading::kFailed;
   if (inside->kind == 'U') return Reading::kNotATensor;  // texts of fixed width are not in UTF-8
-  found->type = TypeOf(array, *inside);
+  found->type = DataTypeOf(array, *inside);
   if (found->type == DataType::kInvalid) {
     return Refuse(what, "is an array of " + DtypeName(array) +
                             ", which no model takes: use a type like float32, int64, bool or str");

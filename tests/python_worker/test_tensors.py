@@ -75,10 +75,13 @@ def test_what_a_tensor_says_of_itself(session: Session, made: str, kind: int, sh
         ("'x', np.zeros(1, 'M8[s]')", "TritonModelException: NumPy dtype is not supported."),
         ("'x', np.zeros(1, '>f4')", "TritonModelException: NumPy dtype is not supported."),
         ("'x', np.zeros(1, np.longdouble)", "TritonModelException: NumPy dtype is not supported."),
-        (
-            "'x', None",
-            "TypeError: Tensor(): incompatible function arguments. 'numpy_array' must be a numpy "
-            "array, not None",
+        *(
+            (
+                f"'{name}', None",
+                "TypeError: Tensor(): incompatible function arguments. 'numpy_array' must be a numpy "
+                "array, not None",
+            )
+            for name in ("x", "")
         ),
     ],
 )
@@ -142,14 +145,45 @@ def test_an_input_is_a_view_that_can_be_written(session: Session) -> None:
     assert np.frombuffer(placed, np.float32).tolist() == [2, 3, 4]
 
 
+HALVES = WireTensor("A", BF16, (2,), b"\x80\x3f\x00\x40")  # 1 and 2
+
+
 @pytest.mark.one_interpreter
-def test_an_input_of_bf16_has_no_array(session: Session) -> None:
-    assert session.evaluate(
-        "request.inputs()[0].as_numpy()", WireTensor("A", BF16, (2,), b"\x80\x3f\x00\x40")
-    ) == (
-        "TritonModelException: Tensor dtype is BF16 and cannot be converted to NumPy. Use "
-        "to_dlpack() and from_dlpack() instead."
+def test_bf16_is_an_array_of_ml_dtypes(session: Session) -> None:
+    session.run("import ml_dtypes")
+    seen = session.run(
+        """
+        a = request.inputs()[0].as_numpy()
+        a *= 2
+        kept = request.inputs()[0].as_numpy() is a
+        result = a.dtype == ml_dtypes.bfloat16, a.shape, a.tolist(), kept
+        """,
+        HALVES,
     )
+    assert seen == "(True, (2,), [2.0, 4.0], True)"
+    session.run("t = pb_utils.Tensor('x', np.array([[1, 2], [3, 4]], ml_dtypes.bfloat16).T)")
+    assert session.evaluate("t.triton_dtype(), t.shape(), t.as_numpy().tolist()") == repr(
+        (BF16, [2, 2], [[1.0, 3.0], [2.0, 4.0]])
+    )
+    assert session.evaluate(
+        "[pb_utils.triton_to_numpy_type(14), pb_utils.triton_string_to_numpy('TYPE_BF16')] "
+        "== [ml_dtypes.bfloat16] * 2, pb_utils.numpy_to_triton_type(ml_dtypes.bfloat16)"
+    ) == "(True, 14)"
+    # Other types of two bytes that numpy does not know either are no BF16.
+    assert session.evaluate("pb_utils.Tensor('x', np.zeros(2, 'V2'))") == (
+        "TritonModelException: NumPy dtype is not supported."
+    )
+
+
+@pytest.mark.one_interpreter
+def test_bf16_without_ml_dtypes(session: Session) -> None:
+    session.run("sys.modules['ml_dtypes'] = None")
+    assert session.evaluate("request.inputs()[0].as_numpy()", HALVES).startswith(
+        "TritonModelException: Tensor dtype is BF16 and cannot be converted to NumPy. Use "
+        "to_dlpack() and from_dlpack() instead. With the package ml_dtypes "
+    )
+    assert session.evaluate("pb_utils.triton_to_numpy_type(14)") == "None"
+    assert session.evaluate("pb_utils.triton_string_to_numpy('TYPE_BF16')") == "KeyError: 'TYPE_BF16'"
 
 
 @pytest.mark.parametrize(

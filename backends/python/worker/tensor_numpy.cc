@@ -95,6 +95,29 @@ char* AddressForNumpy(char* data) {
   return data == nullptr ? nothing : data;
 }
 
+// An array of elements of `type`, which has the size of the tensor's own.
+Ref ViewAs(DataType type, const Tensor& tensor) {
+  const Ref source(
+      NewArraySource({type, tensor.shape, AddressForNumpy(tensor.data), tensor.keeper}));
+  return source ? ViewOf(source.get()) : Ref();
+}
+
+// numpy has BF16 only with the package ml_dtypes.
+Ref Bfloat16View(const Tensor& tensor) {
+  const Ref package(PyImport_ImportModule("ml_dtypes"));
+  if (!package) {
+    if (PyErr_ExceptionMatches(PyExc_ImportError) == 0) return Ref();
+    PyErr_Clear();
+    RaiseModelError(
+        "Tensor dtype is BF16 and cannot be converted to NumPy. Use to_dlpack() and from_dlpack() "
+        "instead. With the package ml_dtypes in the model's environment, as_numpy() converts it.");
+    return Ref();
+  }
+  const Ref bfloat16(PyObject_GetAttrString(package.get(), "bfloat16"));
+  const Ref bits = bfloat16 ? ViewAs(DataType::kUint16, tensor) : Ref();
+  return bits ? Ref(PyObject_CallMethod(bits.get(), "view", "O", bfloat16.get())) : Ref();
+}
+
 bool IsArray(PyObject* object) {
   static PyObject* ndarray = nullptr;
   if (ndarray == nullptr) {
@@ -137,19 +160,13 @@ bool TakeArray(Ref array, const ArrayInterface& inside, Tensor* tensor) {
 }  // namespace
 
 bool TensorFromArray(PyObject* array_like, Tensor* tensor) {
-  if (array_like == Py_None) {
-    PyErr_SetString(PyExc_TypeError,
-                    "Tensor(): incompatible function arguments. 'numpy_array' must be a numpy "
-                    "array, not None");
-    return false;
-  }
   Ref array = IsArray(array_like) ? Ref::Borrow(array_like) : AsArray(array_like);
   if (!array) return false;
   Ref capsule = ArrayCapsule(array.get());
   if (!capsule) return false;
   const ArrayInterface* inside = ArrayOf(capsule);
   if (inside == nullptr) return false;
-  tensor->type = FromNumpy(inside->kind, inside->element_size);
+  tensor->type = DataTypeOf(array.get(), *inside);
   const bool swapped = (inside->flags & kArrayNotSwapped) == 0 && inside->element_size > 1 &&
                        tensor->type != DataType::kBytes;
   if (tensor->type == DataType::kInvalid || swapped) {
@@ -168,20 +185,13 @@ bool TensorFromArray(PyObject* array_like, Tensor* tensor) {
 
 PyObject* ArrayOfTensor(Tensor* tensor) {
   if (!tensor->array) {
-    if (tensor->type == DataType::kBf16) {
-      return RaiseModelError(
-          "Tensor dtype is BF16 and cannot be converted to NumPy. Use to_dlpack() and "
-          "from_dlpack() instead.");
-    }
     if (tensor->type == DataType::kBytes) {
       const char* why = nullptr;
       tensor->array = DecodeStrings(tensor->shape, {tensor->data, tensor->size}, &why);
       if (why != nullptr) return RaiseModelError(why);
     } else {
-      const Ref source(NewArraySource(
-          {tensor->type, tensor->shape, AddressForNumpy(tensor->data), tensor->keeper}));
-      if (!source) return nullptr;
-      tensor->array = ViewOf(source.get());
+      tensor->array = tensor->type == DataType::kBf16 ? Bfloat16View(*tensor)
+                                                      : ViewAs(tensor->type, *tensor);
     }
     if (!tensor->array) return nullptr;
   }

@@ -57,6 +57,25 @@ bool IsContiguous(const ArrayInterface& array) {
   return contiguous;
 }
 
+std::string DtypeName(PyObject* array) {
+  const Ref dtype(PyObject_GetAttrString(array, "dtype"));
+  const Ref name(dtype ? PyObject_GetAttrString(dtype.get(), "name") : nullptr);
+  std::string_view text;
+  if (!name || !Utf8(name.get(), &text)) {
+    PyErr_Clear();
+    return "";
+  }
+  return std::string(text);
+}
+
+DataType DataTypeOf(PyObject* array, const ArrayInterface& inside) {
+  const DataType type = FromNumpy(inside.kind, inside.element_size);
+  if (type == DataType::kInvalid && inside.element_size == 2 && DtypeName(array) == "bfloat16") {
+    return DataType::kBf16;
+  }
+  return type;
+}
+
 Ref AsArray(PyObject* object) {
   const Numpy* numpy = GetNumpy();
   return numpy == nullptr ? Ref() : CallWith(numpy->asarray, object);

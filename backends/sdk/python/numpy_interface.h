@@ -5,8 +5,10 @@
 #define NEREID_BACKENDS_SDK_PYTHON_NUMPY_INTERFACE_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "backends/sdk/python/data_types.h"
 #include "backends/sdk/python/python_api.h"
 
 namespace nereid_python {
@@ -37,6 +39,12 @@ Ref ArrayCapsule(PyObject* array);
 const ArrayInterface* ArrayOf(const Ref& capsule);
 // Whether the elements are contiguous in C order; dimensions of size 1 do not count.
 bool IsContiguous(const ArrayInterface& array);
+
+// The name of an array's data type, for instance "bfloat16"; "" if it has none.
+std::string DtypeName(PyObject* array);
+// The data type of an array, whose description is `inside`; kInvalid if no tensor can have it. numpy
+// has BF16 only through the package ml_dtypes, as a type that is known by its name.
+DataType DataTypeOf(PyObject* array, const ArrayInterface& inside);
 
 // numpy.asarray, numpy.ascontiguousarray; none with an exception.
 Ref AsArray(PyObject* object);
