@@ -229,7 +229,7 @@ def test_a_stream(bls: Session) -> None:
     assert asked[0][-2:] == (True, True)
     bls.run("del responses")
     bls.run("")
-    assert bls.worker.posted(STREAM_CLOSE) == []
+    assert bls.worker.posted(STREAM_CLOSE) == [(31,)]
 
 
 @pytest.mark.one_interpreter
@@ -364,7 +364,7 @@ def test_streams_of_a_forked_process_are_closed_with_it(forks: Session) -> None:
     assert forks.evaluate(
         "in_child('[len(r.output_tensors()) for r in ask().exec(decoupled=True)]')"
     ) == repr("[1, 1, 0]")
-    forks.worker.serve_until(lambda: forks.worker.posted(STREAM_CLOSE) == [(31,)])
+    assert forks.worker.posted(STREAM_CLOSE) == [(31,)]
     forks.worker.posts.clear()
     streams(forks, (numbered(0), False))
     forks.run("in_child('[next(it := ask().exec(decoupled=True)), it.cancel()]')")

@@ -141,6 +141,8 @@ class ResponseIterator:
         # A final flag that arrives without a response becomes a response without outputs.
         self._responses.append(InferenceResponse.from_server(fields or (None, (), "")))
         if final:
+            # The server keeps what it has of the stream until then.
+            calls.post(calls.STREAM_CLOSE, self._stream)
             self._stream = None
 
     def __del__(self) -> None:

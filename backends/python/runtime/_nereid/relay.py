@@ -111,8 +111,10 @@ def _serve(connection: Any) -> None:
 def _answer(message: tuple, streams: set) -> tuple:
     call = message[0]
     try:
-        if call == calls.STREAM_CANCEL:
+        if call in (calls.STREAM_CANCEL, calls.STREAM_CLOSE):
             native.post(message)
+            if call == calls.STREAM_CLOSE:
+                streams.discard(message[1])
             return 0, None
         if call not in _RELAYED:
             return _UNSUPPORTED + 1, "a process that the model has forked cannot create metrics"
