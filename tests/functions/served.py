@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Annotated, TypedDict
 
+import ml_dtypes
 import nereid
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,37 @@ async def count_slowly(to: int) -> AsyncIterator[int]:
     for number in range(to):
         await asyncio.sleep(0)
         yield number
+
+
+def counted(to: int) -> Iterator[int]:
+    """As count, without being a generator itself."""
+    return iter(range(to))
+
+
+def listed(to: int) -> Iterable[int]:
+    return list(range(to))
+
+
+def counted_async(to: int) -> AsyncIterator[int]:
+    return count_slowly(to)
+
+
+async def found_async(to: int) -> Iterator[int]:
+    await asyncio.sleep(0)
+    return iter(range(to))
+
+
+def no_iterator(to: int) -> Iterator[int]:
+    return to
+
+
+Halves = nereid.TensorSpec(ml_dtypes.bfloat16, [2])
+
+
+@nereid.function(inputs={"x": Halves}, outputs={"y": Halves})
+def halve(x):
+    assert x.dtype == ml_dtypes.bfloat16
+    return {"y": x / 2}
 
 
 _met: list[int] = []

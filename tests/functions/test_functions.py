@@ -6,6 +6,7 @@ import http.client
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import ml_dtypes
 import nereid
 import numpy as np
 import pytest
@@ -76,11 +77,30 @@ def test_text_that_is_none(server) -> None:
         http_infer(server, "greet", name=np.array([b"\xff"], dtype=object))
 
 
-@pytest.mark.parametrize("model", ["count", "count_slowly"])
+STREAMS = ["count", "count_slowly", "counted", "counted_async", "found_async", "listed"]
+
+
+@pytest.mark.parametrize("model", STREAMS)
 def test_a_stream(server, model) -> None:
     status, body = post(server, f"/v2/models/{model}/generate_stream", {"to": 4})
     events = [json.loads(line.removeprefix("data: ")) for line in body.splitlines() if line]
     assert (status, [event["output"] for event in events]) == (200, [0, 1, 2, 3])
+
+
+def test_a_stream_that_is_none(server) -> None:
+    _, body = post(server, "/v2/models/no_iterator/generate_stream", {"to": 3})
+    assert json.loads(body.strip().removeprefix("data: ")) == {
+        "error": "the function 'no_iterator' returned an object of type int in place of an iterator"
+    }
+
+
+def test_bfloat16(server) -> None:
+    x = np.array([[1, 3]], ml_dtypes.bfloat16)
+    given = tritonclient.grpc.InferInput("x", [1, 2], "BF16")
+    given._raw_content = x.tobytes()
+    with tritonclient.grpc.InferenceServerClient(f"127.0.0.1:{server.grpc_port}") as client:
+        answer = client.infer("halve", [given]).get_response()
+    assert (answer.outputs[0].datatype, answer.raw_output_contents[0]) == ("BF16", (x / 2).tobytes())
 
 
 def test_a_stream_that_fails(server) -> None:

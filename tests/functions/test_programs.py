@@ -169,6 +169,8 @@ def test_the_server_ends_with_its_program(run, tmp_path: Path) -> None:
     server = program.server()
     program.process.kill()
     poll_until("the end of the server", lambda: is_gone(server), SECONDS)
+    folders = "the end of the functions' folder"
+    poll_until(folders, lambda: not list(tmp_path.glob("nereid-functions-*")), SECONDS)
 
 
 def test_a_port_in_use(run, tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections.abc import Iterator
 from typing import Optional
 
+import ml_dtypes
 import nereid
 import numpy as np
 import pytest
@@ -159,6 +161,26 @@ def test_a_decorated_function_stays_one() -> None:
 def test_wrong_specs(arguments, expected) -> None:
     with pytest.raises((TypeError, ValueError), match=expected):
         nereid.TensorSpec(*arguments)
+
+
+def test_a_spec_of_bfloat16() -> None:
+    spec = nereid.TensorSpec(ml_dtypes.bfloat16, [2])
+    assert (spec.data_type, repr(spec)) == ("BF16", "TensorSpec(bfloat16, [2])")
+    assert pickle.loads(pickle.dumps(spec)) == spec
+
+
+def test_what_is_a_stream() -> None:
+    def bare(x: int) -> Iterator:
+        return iter([x])
+
+    def misspelt(x: int) -> "Itterator[int]":  # noqa: F821
+        return x
+
+    with pytest.raises(TypeError, match="the result of 'bare' is annotated with Iterator, from"):
+        model_of(bare)
+    assert model_of(nereid.function(bare, outputs=VECTOR)).streams
+    # What means nothing matters only where the outputs follow from it.
+    assert not model_of(nereid.function(misspelt, outputs=VECTOR)).streams
 
 
 def test_results_are_converted() -> None:

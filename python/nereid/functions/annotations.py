@@ -17,10 +17,13 @@ from .tensor_spec import TensorSpec
 ONLY_OUTPUT = "output"  # the name of the output of a function that returns one array
 
 _PLAIN = (bool, int, float, str, bytes)
-_STREAMS = (
+_ASYNC_STREAMS = (
     collections.abc.AsyncGenerator,
     collections.abc.AsyncIterable,
     collections.abc.AsyncIterator,
+)
+_STREAMS = (
+    *_ASYNC_STREAMS,
     collections.abc.Generator,
     collections.abc.Iterable,
     collections.abc.Iterator,
@@ -51,11 +54,21 @@ def outputs_of(name: str, annotation: Any, call: Callable[..., Any]) -> dict[str
         raise SignatureError(f"{what} has no annotation: {_REMEDY}")
     found = _evaluated(annotation, call, what)
     if typing.get_origin(found) in _STREAMS:
-        found = typing.get_args(found)[0]
+        found = next(iter(typing.get_args(found)), Any)
     if isinstance(found, type) and issubclass(found, dict) and hasattr(found, "__total__"):  # a TypedDict
         fields = typing.get_type_hints(found, include_extras=True)
         return {key: _spec(value, f"'{key}' of {what}") for key, value in fields.items()}
     return {ONLY_OUTPUT: _spec(found, what)}
+
+
+def stream_of(annotation: Any, call: Callable[..., Any]) -> tuple[bool, bool]:
+    """Whether what `call` returns is annotated as a stream, and whether as one for `async for`."""
+    try:
+        found = _evaluated(annotation, call, "the result")
+    except SignatureError:  # matters only where the outputs follow from it
+        return False, False
+    origin = typing.get_origin(found) or found
+    return origin in _STREAMS, origin in _ASYNC_STREAMS
 
 
 def _evaluated(annotation: Any, call: Callable[..., Any], what: str) -> Any:

@@ -22,21 +22,36 @@ _STARTED = {
 _LINES_KEPT = 20
 
 # Asks the kernel to end the server with this program, however that ends, and becomes the server. The signal
-# comes when the thread that has started the process ends, so only the main thread asks for it.
+# comes when the thread that has started the process ends, so only the main thread asks for it. Another
+# process stays behind and removes the repository when the server and all that it has started have ended,
+# which is when nobody has the other end of the pipe any more.
 _BECOME = """
-import ctypes, os, sys
+import ctypes, os, shutil, sys
 if ctypes.CDLL(None, use_errno=True).prctl(1, 15, 0, 0, 0) or os.getppid() != int(sys.argv[1]):
     sys.exit(1)
-os.execv(sys.argv[2], sys.argv[2:])
+end, other = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in range(3):
+        os.dup2(nothing, standard)
+    os.close(other)
+    os.read(end, 1)
+    shutil.rmtree(sys.argv[2], ignore_errors=True)
+    os._exit(0)
+os.close(end)
+os.set_inheritable(other, True)
+os.execv(sys.argv[3], sys.argv[3:])
 """
 
 
 class ChildProcess:
     """A running server, whose output goes to sys.stderr. Thread-safe."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: str) -> None:
+        """`folder` is removed if the program ends without having done so."""
         if threading.current_thread() is threading.main_thread():
-            command = [sys.executable, "-I", "-S", "-c", _BECOME, str(os.getpid()), *command]
+            command = [sys.executable, "-I", "-S", "-c", _BECOME, str(os.getpid()), folder, *command]
         self._owner = os.getpid()
         # A session of its own: Ctrl-C reaches this program only, which hands it on.
         self._process = subprocess.Popen(

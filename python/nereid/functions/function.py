@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional, TypeVar, Union
 
-from .annotations import ONLY_OUTPUT, SignatureError, input_of, outputs_of
+from .annotations import ONLY_OUTPUT, SignatureError, input_of, outputs_of, stream_of
 from .tensor_spec import TensorSpec
 
 _SETTINGS = "__nereid_function__"
@@ -81,7 +81,7 @@ def function(
     max_delay_us: how many microseconds a request may wait for others, so that a batch becomes larger.
     instances: processes that run the function.
 
-    A function that yields answers with a stream of responses. An `async` function serves its requests
+    A function that yields, or whose result is annotated as an iterator, answers with a stream of responses. An `async` function serves its requests
     concurrently. A class is made once in each process, which then calls its `setup()`, if there is one.
     """
     settings = _Settings(name, inputs, outputs, batched, max_batch_size, max_delay_us, instances)
@@ -111,7 +111,10 @@ def model_of(target: Any) -> FunctionModel:
     inputs = _inputs(name, settings, parameters, call)
     outputs = _outputs(name, settings, signature, call)
     plain = [key for key, spec in [*inputs.items(), *outputs.items()] if spec.scalar]
-    streams = inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call)
+    # What is annotated as an iterator may be returned by a function that does not yield itself.
+    annotated, annotated_async = stream_of(signature.return_annotation, call)
+    streams = inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call) or annotated
+    awaits = inspect.iscoroutinefunction(call) or inspect.isasyncgenfunction(call) or annotated_async
     return FunctionModel(
         target=target,
         name=name,
@@ -124,7 +127,7 @@ def model_of(target: Any) -> FunctionModel:
         max_delay_us=_number(name, "max_delay_us", settings.max_delay_us, least=0),
         instances=_number(name, "instances", settings.instances, least=1),
         streams=streams,
-        asynchronous=inspect.iscoroutinefunction(call) or inspect.isasyncgenfunction(call),
+        asynchronous=awaits,
     )
 
 

@@ -65,7 +65,8 @@ class ServedFunctions:
         self._folder = tempfile.TemporaryDirectory(prefix="nereid-functions-")
         try:
             write_repository(Path(self._folder.name), models)
-            self._process = ChildProcess(_command(self._folder.name, host, ports, options), environment())
+            command = _command(self._folder.name, host, ports, options)
+            self._process = ChildProcess(command, environment(), self._folder.name)
             try:
                 wanted = [service for service, port in ports.items() if port is not None]
                 self._ports = self._process.wait_for_ports(wanted)

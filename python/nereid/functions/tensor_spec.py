@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -30,7 +30,8 @@ class TensorSpec:
     """The type of a tensor: `TensorSpec(np.float32, [3, -1])`.
 
     dtype: what `numpy.dtype` takes, `bool`, `int` (64 bits) and `float` (64 bits) among it; `str` for
-        text, whose elements the function gets and returns as `str`; `bytes` for byte strings.
+        text, whose elements the function gets and returns as `str`; `bytes` for byte strings;
+        `ml_dtypes.bfloat16` for BF16.
     shape: the sizes of the dimensions of one item, without the dimension of a batch; -1 stands for any
         size. One dimension of any size if it is left out.
     Immutable. ValueError or TypeError if the type or the shape cannot be served.
@@ -47,9 +48,12 @@ class TensorSpec:
     def __init__(self, dtype: Any, shape: Sequence[int] = (ANY_SIZE,), *, scalar: bool = False) -> None:
         found = np.dtype(dtype)
         strings = found.kind in "SUO"
-        if not strings and found.newbyteorder("=") not in _DATA_TYPES:
+        data_type = "BYTES" if strings else _data_type(found.newbyteorder("="))
+        if data_type is None:
             known = ", ".join(str(known) for known in _DATA_TYPES)
-            raise TypeError(f"tensors cannot have the data type {found}; there are {known}, str and bytes")
+            raise TypeError(
+                f"tensors cannot have the data type {found}; there are {known}, ml_dtypes.bfloat16, str and bytes"
+            )
         sizes = tuple(shape)
         if not sizes or not all(isinstance(size, (int, np.integer)) for size in sizes):
             raise TypeError(f"a shape is a sequence of at least one integer, for instance [1]; not {shape!r}")
@@ -57,7 +61,7 @@ class TensorSpec:
             raise ValueError(f"a dimension has a positive size, or -1 for any size; not {list(sizes)}")
         self._set("is_text", found.kind == "U")
         self._set("dtype", np.dtype(object) if strings else found.newbyteorder("="))
-        self._set("data_type", "BYTES" if strings else _DATA_TYPES[self.dtype])
+        self._set("data_type", data_type)
         self._set("shape", tuple(int(size) for size in sizes))
         self._set("scalar", scalar)
 
@@ -80,6 +84,11 @@ class TensorSpec:
     def __repr__(self) -> str:
         dtype = "str" if self.is_text else "bytes" if self.data_type == "BYTES" else str(self.dtype)
         return f"TensorSpec({dtype}, {list(self.shape)})"
+
+
+def _data_type(dtype: np.dtype) -> Optional[str]:
+    # numpy has BF16 only through the package ml_dtypes.
+    return "BF16" if dtype.name == "bfloat16" else _DATA_TYPES.get(dtype)
 
 
 def _rebuild(dtype: Any, shape: tuple[int, ...], scalar: bool) -> TensorSpec:

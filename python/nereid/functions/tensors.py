@@ -40,7 +40,7 @@ def results(model: FunctionModel, returned: Any, rows: int) -> dict[str, np.ndar
     batching. ResultError says what does not fit."""
     if not isinstance(returned, Mapping):
         if len(model.outputs) > 1:
-            raise ResultError(f"returned {_kind(returned)} in place of a dict with the keys {_names(model.outputs)}")
+            raise ResultError(f"returned {kind_of(returned)} in place of a dict with the keys {_names(model.outputs)}")
         returned = {next(iter(model.outputs)): returned}
     if returned.keys() != model.outputs.keys():
         raise ResultError(f"returned a dict with the keys {_names(returned)} in place of {_names(model.outputs)}")
@@ -88,10 +88,10 @@ def _bytes_of(name: str, element: Any) -> bytes:
         return element.encode("utf-8")
     if isinstance(element, bytes):
         return bytes(element)
-    raise ResultError(f"returned '{name}' with {_kind(element)} in place of a str or bytes")
+    raise ResultError(f"returned '{name}' with {kind_of(element)} in place of a str or bytes")
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
     return "None" if value is None else f"an object of type {type(value).__name__}"
 
 

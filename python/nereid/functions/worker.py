@@ -4,10 +4,12 @@ nereid.serve writes, in the function's own process."""
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import pickle
 import threading
 import traceback
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import triton_python_backend_utils as pb_utils
 
 from .errors import RequestError
 from .repository import PICKLE
-from .tensors import ResultError, argument, results
+from .tensors import ResultError, argument, kind_of, results
 
 _FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
 
@@ -100,14 +102,15 @@ class TritonPythonModel:
     def _stream(self, request: Any) -> None:
         sender = request.get_response_sender()
         try:
-            produced = self._call(_arrays(request))
+            produced = _iterator(self._call(_arrays(request)))
             try:
                 for value in produced:
                     sender.send(_response(results(self._model, value, 0)))
                     if sender.is_cancelled():
                         break
             finally:
-                produced.close()
+                if hasattr(produced, "close"):  # of a generator
+                    produced.close()
         except BaseException as error:
             sender.send(self._failure(error), _FINAL)
         else:
@@ -117,13 +120,17 @@ class TritonPythonModel:
         sender = request.get_response_sender()
         try:
             produced = self._call(_arrays(request))
+            if inspect.isawaitable(produced):  # of a function that returns an iterator
+                produced = await produced
+            produced = _async_iterator(produced)
             try:
                 async for value in produced:
                     sender.send(_response(results(self._model, value, 0)))
                     if sender.is_cancelled():
                         break
             finally:
-                await produced.aclose()
+                if hasattr(produced, "aclose"):
+                    await produced.aclose()
         except BaseException as error:
             sender.send(self._failure(error), _FINAL)
         else:
@@ -147,6 +154,22 @@ class TritonPythonModel:
         lines = traceback.format_exception(type(error), error, error.__traceback__)
         pb_utils.Logger.log_error(f"the function '{name}' failed:\n{''.join(lines)}")
         return _error(f"the function '{name}' failed: {type(error).__name__}: {error}", "INTERNAL")
+
+
+def _iterator(returned: Any) -> Iterator[Any]:
+    try:
+        return iter(returned)
+    except TypeError:
+        raise ResultError(f"returned {kind_of(returned)} in place of an iterator") from None
+
+
+def _async_iterator(returned: Any) -> AsyncIterator[Any]:
+    return returned.__aiter__() if hasattr(returned, "__aiter__") else _stepping(_iterator(returned))
+
+
+async def _stepping(iterator: Iterator[Any]) -> AsyncIterator[Any]:
+    for value in iterator:
+        yield value
 
 
 def _arrays(request: Any) -> dict[str, Any]:
