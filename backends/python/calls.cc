@@ -127,6 +127,9 @@ void Calls::Call(CallKind call, ValueReader* arguments, uint32_t slot) {
     case CallKind::kMetricFamilyNew: {
       const int64_t kind = arguments->Int();
       const std::string name = arguments->Text();
+      if (const Error taken = CheckFamilyName(name); !taken.ok()) {
+        return AnswerDone(transport, slot, taken);
+      }
       return AnswerNumber(transport, slot, metrics_.NewFamily(kind, name, arguments->Text()));
     }
     case CallKind::kMetricNew:

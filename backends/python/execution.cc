@@ -140,6 +140,7 @@ std::optional<Execution::Answer> Execution::Make(Item* item, const PythonRespons
     return std::nullopt;
   }
   if (!open_->Take(item->number)) return std::nullopt;
+  open_->outputs().LookAt(response);
   TRITONBACKEND_Response* made = nullptr;
   Error error(TRITONBACKEND_ResponseNew(&made, item->request));
   source->set_places(&item->places);

@@ -38,7 +38,7 @@ class PythonInstance {
   PythonInstance(TRITONBACKEND_ModelInstance* instance, const PythonModel& model)
       : instance_(instance),
         model_(model),
-        open_(instance, model.config().decoupled),
+        open_(instance, model.config().decoupled, &model.outputs()),
         node_(&WaitGraph::Instance(), model.config().name) {
     model_.CountInstances(1);
   }

@@ -15,6 +15,9 @@
 
 namespace nereid_backend {
 
+// Refuses a name that belongs to the server: a page with two families of one name cannot be read.
+Error CheckFamilyName(const std::string& name);
+
 class ModelMetrics {
  public:
   using Labels = std::vector<std::pair<std::string, std::string>>;

@@ -30,6 +30,7 @@ Result<std::unique_ptr<PythonModel>> PythonModel::Create(TRITONBACKEND_Model* ha
   model->fork_server_ = backend->fork_servers.For(
       model->launch_, model->settings().runtime_directory + "/runtime/worker_main.py");
   if (model->config_.auto_complete) NB_RETURN_IF_ERROR(model->AutoComplete(handle));
+  model->outputs_ = std::make_unique<OutputCheck>(model->config_);
   const Json& completed = model->config_.json;
   model->executes_one_by_one_ =
       !completed.Has("dynamic_batching") && !completed.Has("sequence_batching");

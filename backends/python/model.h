@@ -13,6 +13,7 @@
 #include "backends/python/environment/launch.h"
 #include "backends/python/fork_servers.h"
 #include "backends/python/metrics.h"
+#include "backends/python/output_check.h"
 #include "backends/python/python_process.h"
 #include "backends/python/suspects.h"
 #include "backends/sdk/batch.h"
@@ -49,6 +50,7 @@ class PythonModel {
 
   const ModelConfig& config() const { return config_; }
   const PythonSettings& settings() const { return environments_.settings(); }
+  const OutputCheck& outputs() const { return *outputs_; }
   Suspects& suspects() const { return suspects_; }
   // A request was refused because it is guilty.
   void CountRefused() const { refusals_.Add(); }
@@ -79,6 +81,7 @@ class PythonModel {
 
   PythonEnvironments& environments_;
   ModelConfig config_;
+  std::unique_ptr<OutputCheck> outputs_;  // of the completed configuration
   TRITONSERVER_Server* server_ = nullptr;
   Launch launch_;
   std::shared_ptr<ForkServer> fork_server_;

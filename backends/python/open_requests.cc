@@ -80,6 +80,7 @@ void OpenRequests::Send(uint64_t number, const PythonResponse* response, bool fi
     return;
   }
   const uint64_t start = NowNs();
+  outputs_->LookAt(*response);
   TRITONBACKEND_Response* made = nullptr;
   NB_LOG_IF_ERROR(TRITONBACKEND_ResponseNewFromFactory(&made, factory.get()), "no response");
   if (made == nullptr) return;

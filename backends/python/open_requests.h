@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/python/output_check.h"
 #include "backends/python/response.h"
 #include "backends/python/transport.h"
 #include "backends/sdk/error.h"
@@ -24,10 +25,14 @@ namespace nereid_backend {
 
 class OpenRequests {
  public:
-  OpenRequests(TRITONBACKEND_ModelInstance* instance, bool decoupled)
-      : instance_(instance), decoupled_(decoupled) {}
+  // `outputs` outlives the object.
+  OpenRequests(TRITONBACKEND_ModelInstance* instance, bool decoupled, const OutputCheck* outputs)
+      : instance_(instance), decoupled_(decoupled), outputs_(outputs) {}
   OpenRequests(const OpenRequests&) = delete;
   OpenRequests& operator=(const OpenRequests&) = delete;
+
+  // For whoever answers a request in another way than by Send.
+  const OutputCheck& outputs() const { return *outputs_; }
 
   // Registers a request that is about to be executed; returns its number.
   uint64_t Open(TRITONBACKEND_Request* request);
@@ -75,6 +80,7 @@ class OpenRequests {
 
   TRITONBACKEND_ModelInstance* const instance_;
   const bool decoupled_;  // true: statistics per response; false: per batch
+  const OutputCheck* const outputs_;
   std::mutex mu_;
   uint64_t next_ = 1;                            // guarded by mu_
   std::unordered_map<uint64_t, Entry> entries_;  // guarded by mu_

@@ -348,7 +348,8 @@ absl::StatusOr<bool> Server::IsReady(ReadinessFrom from) const {
 
 absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t version,
                                           ReadinessFrom from) const {
-  RETURN_IF_ERROR(CheckReady());
+  // While the server starts only backends can ask: a model that is initialized calls others.
+  if (state_.load(std::memory_order_acquire) != State::kStarting) RETURN_IF_ERROR(CheckReady());
   std::shared_ptr<ManagedModel> asked;
   absl::Status ready;
   const auto found = RetryOverSwaps([&]() -> std::optional<absl::Status> {

@@ -4,6 +4,7 @@ metrics, and models without a configuration."""
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from typing import Any
 
@@ -174,6 +175,147 @@ def test_a_histogram_without_bounds(server: ServerProcess) -> None:
         "lab_all_sum 3",
         'lab_all_bucket{le="+Inf"} 1',
     ]
+
+
+def test_the_names_of_the_server_are_taken(server: ServerProcess) -> None:
+    """Two families of one name are a page that cannot be read."""
+    page = raw_http.get(server.metrics_url, "/metrics").body.decode()
+    families = re.findall(r"^# TYPE (\S+)", page, re.MULTILINE)
+    assert {"nv_inference_count", "nereid_in_flight_bytes", "nv_cpu_utilization"} <= set(families)
+    for family in families:
+        text = run(server, f"pb_utils.MetricFamily('{family}', 'd', pb_utils.MetricFamily.GAUGE)")
+        assert f"the name '{family}' of a metric family is taken" in text, text
+    assert run(server, "pb_utils.MetricFamily('nv_trt_llm_x', 'd', pb_utils.MetricFamily.GAUGE)") == "None"
+
+
+# --- Outputs that are not as configured.
+
+MISFITS = """
+    import numpy as np
+    import triton_python_backend_utils as pb_utils
+
+    ARRAYS = {
+        "good": np.ones((1, 2), np.float32),
+        "type": np.ones((1, 2)),
+        "rank": np.ones(2, np.float32),
+        "size": np.ones((1, 3), np.float32),
+    }
+
+
+    class TritonPythonModel:
+        def execute(self, requests):
+            responses = []
+            for request in requests:
+                how = request.request_id()
+                if how == "unknown":
+                    outputs = [pb_utils.Tensor("NO", np.ones((1, 2), np.float32))]
+                else:
+                    outputs = [pb_utils.Tensor("Y", ARRAYS[how])]
+                responses.append(pb_utils.InferenceResponse(outputs))
+            return responses
+"""
+MISFITS_CONFIG = """
+backend: "python"
+max_batch_size: 4
+input { name: "X" data_type: TYPE_INT32 dims: [ 1 ] }
+output { name: "Y" data_type: TYPE_FP32 dims: [ 2 ] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "shape", "said"),
+    [
+        ("good", [1, 2], None),
+        ("type", [1, 2], "is TYPE_FP64 [1,2], but its configuration says TYPE_FP32 [-1,2]"),
+        ("rank", [2], "is TYPE_FP32 [2], but its configuration says TYPE_FP32 [-1,2]"),
+        ("size", [1, 3], "is TYPE_FP32 [1,3], but its configuration says TYPE_FP32 [-1,2]"),
+    ],
+)
+def test_an_output_that_is_not_as_configured_is_named_once(
+    server_factory: ServerFactory,
+    model_repository: ModelRepository,
+    how: str,
+    shape: list[int],
+    said: str | None,
+) -> None:
+    add(model_repository, "misfits", MISFITS, MISFITS_CONFIG)
+    server = server_factory(model_repository, INTERPRETER)
+    document = {"id": how, "inputs": [{"name": "X", "shape": [1, 1], "datatype": "INT32", "data": [1]}]}
+    for _ in range(3):
+        answer = raw_http.post_json(server.http_url, "/v2/models/misfits/infer", document)
+        assert (answer.status, answer.json()["outputs"][0]["shape"]) == (200, shape)
+    answer = raw_http.post_json(server.http_url, "/v2/models/misfits/infer", {**document, "id": "unknown"})
+    assert "unexpected inference output 'NO' for model 'misfits'" in answer.json()["error"]
+    lines = [line for line in server.log_text().splitlines() if "its configuration says" in line]
+    assert len(lines) == (said is not None)
+    if said is not None:
+        assert f"output 'Y' of Python model 'misfits' {said}" in lines[0] and lines[0].startswith("W")
+
+
+# --- Calls of a model that is not initialized yet.
+
+EARLY = """
+    import json
+    import time
+
+    import triton_python_backend_utils as pb_utils
+
+
+    class TritonPythonModel:
+        def initialize(self, args):
+            while WAITS and not pb_utils.is_model_ready("answers"):
+                time.sleep(0.01)
+            answer = pb_utils.InferenceRequest(
+                model_name="answers", inputs=[], requested_output_names=[], parameters={"n": 5}
+            ).exec()
+            if answer.has_error():
+                raise pb_utils.TritonModelException(answer.error().message())
+            self.parameters = json.loads(answer.parameters())
+
+        def execute(self, requests):
+            return [pb_utils.InferenceResponse([], parameters=self.parameters) for _ in requests]
+"""
+
+
+def test_initialize_asks_a_model_that_is_ready(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add(model_repository, "early", EARLY.replace("WAITS", "False"), OPTIONAL)
+    add(model_repository, "answers", ANSWERS, OPTIONAL)
+    server = server_factory(model_repository, INTERPRETER, "--model-control-mode=explicit")
+
+    def load(model: str) -> raw_http.HttpAnswer:
+        return raw_http.post_json(server.http_url, f"/v2/repository/models/{model}/load", {})
+
+    assert "Request for unknown model: 'answers' is not found" in load("early").json()["error"]
+    assert load("answers").status == 200 and load("early").status == 200
+    answer = raw_http.post_json(server.http_url, "/v2/models/early/infer", {"inputs": []})
+    assert answer.json()["parameters"] == {"n": 5}
+
+
+def test_initialize_awaits_a_model_of_the_same_start(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add(model_repository, "early", EARLY.replace("WAITS", "True"), OPTIONAL)
+    slow = ANSWERS + "\n        def initialize(self, args):\n            __import__('time').sleep(0.5)\n"
+    add(model_repository, "answers", slow, OPTIONAL)
+    server = server_factory(model_repository, INTERPRETER)
+    answer = raw_http.post_json(server.http_url, "/v2/models/early/infer", {"inputs": []})
+    assert answer.json()["parameters"] == {"n": 5}
+
+
+# --- The end of a process.
+
+
+def test_a_process_that_ends_as_told_repeats_nothing(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    model = ANSWERS + "\n        def finalize(self):\n            print('the last words')\n"
+    add(model_repository, "answers", model, OPTIONAL)
+    server = server_factory(model_repository, INTERPRETER, "--log-verbose=1")
+    server.stop()
+    log = server.log_text()
+    assert log.count("the last words") == 1 and "exited with status 0" in log
 
 
 # --- Models without a configuration.

@@ -165,7 +165,32 @@ def test_async_exec_needs_a_loop(bls: Session) -> None:
     assert bls.evaluate("ask().async_exec()") == "RuntimeError: no running event loop"
 
 
-@pytest.mark.parametrize("when", ["initialize", "finalize", "__init__"])
+@pytest.mark.one_interpreter
+def test_in_initialize(start: StartWorker) -> None:
+    worker = start(
+        """
+        import triton_python_backend_utils as pb_utils
+
+
+        class TritonPythonModel:
+            def initialize(self, args):
+                self.text = pb_utils.InferenceRequest(
+                    inputs=[], requested_output_names=[], model_name="other").exec().error().message()
+
+            def execute(self, requests):
+                return [pb_utils.InferenceResponse(error=pb_utils.TritonError(self.text))]
+        """,
+        initialize=False,
+    )
+    asked = []
+    worker.handlers[INFER] = lambda *arguments: asked.append(arguments) or ((1, "ready"), (), "")
+    assert worker.initialize() is False
+    assert asked[0][-2:] == (False, True)  # no execute waits for it
+    _, (((_, text), _, _),), _ = worker.execute(request(1))
+    assert text == "ready"
+
+
+@pytest.mark.parametrize("when", ["auto_complete_config", "finalize", "__init__"])
 @pytest.mark.one_interpreter
 def test_outside_of_execute(start: StartWorker, when: str) -> None:
     worker = start(
@@ -174,13 +199,16 @@ def test_outside_of_execute(start: StartWorker, when: str) -> None:
 
 
         class TritonPythonModel:
-            def {when}(self, *args):
+            def {when}(*args):
                 pb_utils.InferenceRequest(
                     inputs=[], requested_output_names=[], model_name="other").exec()
         """,
         initialize=False,
     )
-    text = worker.initialize()
+    if when == "auto_complete_config":
+        _, text = worker.auto_complete("{}")
+    else:
+        text = worker.initialize()
     if when == "finalize":
         assert text is False
         text = worker.command(FINALIZE, None)
@@ -404,18 +432,21 @@ def test_a_pool_made_by_initialize(start: StartWorker) -> None:
         class TritonPythonModel:
             def initialize(self, args):
                 self.pool = multiprocessing.get_context("fork").Pool(3)
-                self.early = self.pool.map(ask, [0])[0]
 
             def execute(self, requests):
-                texts = ",".join([self.early, *self.pool.map(ask, range(1, 9))])
+                texts = ",".join(self.pool.map(ask, range(8)))
                 return [pb_utils.InferenceResponse(error=pb_utils.TritonError(texts))]
+
+            def finalize(self):
+                raise RuntimeError(self.pool.map(ask, [8])[0])
         """
     )
     worker.handlers[INFER] = lambda *arguments: ((1, f"answer {arguments[2]}"), (), "")
     _, (((_, text), _, _),), _ = worker.execute(request(1))
-    early, *answers = text.split(",")
-    assert early == "BLS is only supported during the 'execute' function."
-    assert answers == [f"answer {number}" for number in range(1, 9)]
+    assert text.split(",") == [f"answer {number}" for number in range(8)]
+    # They do not learn how the life of the model goes on, but their parent sees to it.
+    text = worker.command(FINALIZE, None)
+    assert text.startswith("RuntimeError: BLS is only supported during the 'execute' function.")
 
 
 # --- What no request is.

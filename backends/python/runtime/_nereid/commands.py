@@ -85,9 +85,9 @@ def _make_model(what: dict) -> None:
     _executor = execute
     life.decoupled = what["decoupled"]
     _model = model_loading.load(what)()
+    life.may_ask = True
     if hasattr(_model, "initialize"):
         _model.initialize(what["args"])
-    life.serving = True
 
 
 def _auto_complete(what: dict) -> tuple:
@@ -139,7 +139,7 @@ def _ready() -> tuple:
 
 
 def _finalize() -> None:
-    life.serving = False
+    life.may_ask = False
     life.ending = True
     if hasattr(_model, "finalize"):
         _model.finalize()

@@ -17,7 +17,7 @@ name = ""  # of the instance; while the configuration is completed, of the model
 model_file = ""
 model_dir = ""
 decoupled = False
-serving = False  # between the end of initialize and the beginning of finalize
+may_ask = False  # from the beginning of initialize to that of finalize
 ending = False  # since the beginning of finalize
 executing = False  # the main thread is in the model's execute
 
@@ -27,7 +27,7 @@ BLS_NOT_NOW = "BLS is only supported during the 'execute' function."
 
 def check_bls_allowed() -> None:
     """A forked child does not learn how the life of the model goes on; its parent checks that."""
-    if not serving and not native.in_forked_child():
+    if not may_ask and not native.in_forked_child():
         raise TritonModelException(BLS_NOT_NOW)
 
 

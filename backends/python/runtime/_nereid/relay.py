@@ -120,7 +120,7 @@ def _answer(message: tuple, streams: set) -> tuple:
             return _UNSUPPORTED + 1, "a process that the model has forked cannot create metrics"
         if call != calls.INFER:
             return native.ask(message)
-        if not life.serving:
+        if not life.may_ask:
             return _INTERNAL + 1, life.BLS_NOT_NOW
         # What blocks `execute` is seen from here; and this process has other things to say meanwhile.
         answer = native.ask((*message[:-2], life.executing, False))
