@@ -73,8 +73,7 @@ Result<std::string> ParametersOf(TRITONSERVER_InferenceResponse* response) {
     const char* name = nullptr;
     TRITONSERVER_ParameterType type = TRITONSERVER_PARAMETER_STRING;
     const void* value = nullptr;
-    NB_RETURN_IF_ERROR(
-        TRITONSERVER_InferenceResponseParameter(response, i, &name, &type, &value));
+    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceResponseParameter(response, i, &name, &type, &value));
     NB_RETURN_IF_ERROR(AddParameter(name, type, value, &parameters));
   }
   return parameters.Write();

@@ -18,7 +18,7 @@ struct ArgsDeleter {
 // What the names of the server's own families begin with, those of the original among them. Its
 // other backends have families like nv_trt_llm_request_metrics.
 constexpr std::string_view kOfTheServer[] = {
-    "nereid_", "nv_cache_", "nv_cpu_",   "nv_energy_",
+    "nereid_", "nv_cache_",     "nv_cpu_",   "nv_energy_",
     "nv_gpu_", "nv_inference_", "nv_model_", "nv_pinned_memory_pool_"};
 
 }  // namespace
@@ -26,8 +26,10 @@ constexpr std::string_view kOfTheServer[] = {
 Error CheckFamilyName(const std::string& name) {
   for (const std::string_view prefix : kOfTheServer) {
     if (name.compare(0, prefix.size(), prefix) != 0) continue;
-    return Error::InvalidArg(StrCat("the name '", name, "' of a metric family is taken: names that "
-                                    "begin with '", prefix, "' are the server's own"));
+    return Error::InvalidArg(StrCat("the name '", name,
+                                    "' of a metric family is taken: names that "
+                                    "begin with '",
+                                    prefix, "' are the server's own"));
   }
   return Error();
 }

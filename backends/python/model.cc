@@ -105,7 +105,8 @@ Error PythonModel::AutoComplete(TRITONBACKEND_Model* handle) {
   message.Text("config");
   message.Text(config_.json.Write());
   NB_ASSIGN_OR_RETURN(spare_, PythonProcess::StartToComplete(ProcessSpec(), std::move(message)));
-  // A model without auto_complete_config agrees with what there is, be it without any configuration.
+  // A model without auto_complete_config agrees with what there is, be it without any
+  // configuration.
   Result<Json> completed = config_.json;
   if (spare_->completed().has_value()) completed = Json::Parse(*spare_->completed());
   if (!completed.ok()) return Error::Internal("Failed to parse auto-complete JSON.");

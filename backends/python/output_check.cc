@@ -26,8 +26,9 @@ OutputCheck::OutputCheck(const ModelConfig& config)
 // An output that the configuration lacks is refused by the server.
 void OutputCheck::LookAt(const PythonResponse& response) const {
   for (const nereid_python::Tensor& tensor : response.outputs) {
-    const auto output = std::find_if(outputs_.begin(), outputs_.end(),
-                                     [&](const Output& known) { return known.name == tensor.name; });
+    const auto output = std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& known) {
+      return known.name == tensor.name;
+    });
     if (output == outputs_.end()) continue;
     const auto type = static_cast<TRITONSERVER_DataType>(tensor.type);
     if (type == output->type && Fits(tensor.dims, output->dims)) continue;

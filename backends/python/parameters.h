@@ -20,8 +20,8 @@ struct ParameterDeleter {
 };
 using OwnedParameter = std::unique_ptr<TRITONSERVER_Parameter, ParameterDeleter>;
 
-// Adds to `parameters` what a function of the C API says of a parameter. INVALID_ARG for a type that
-// JSON lacks.
+// Adds to `parameters` what a function of the C API says of a parameter. INVALID_ARG for a type
+// that JSON lacks.
 Error AddParameter(const char* name, TRITONSERVER_ParameterType type, const void* value,
                    Json* parameters);
 
@@ -51,8 +51,8 @@ Error SetParameters(const std::string& text, const ParameterSetters<Target>& set
     } else if (value.is_string()) {
       NB_RETURN_IF_ERROR(setters.set_text(target, name, value.AsString().c_str()));
     } else {
-      return Error::Internal(StrCat("parameter '", member,
-                                    "' of a Python model is no string, number or bool"));
+      return Error::Internal(
+          StrCat("parameter '", member, "' of a Python model is no string, number or bool"));
     }
   }
   return Error();

@@ -28,7 +28,8 @@ PyObject* Allocate(PyTypeObject* type) {
   return self;
 }
 
-// The name that a model gives: a str, or bytes in UTF-8, as in conversions.py. None with an exception.
+// The name that a model gives: a str, or bytes in UTF-8, as in conversions.py. None with an
+// exception.
 Ref NameFrom(PyObject* given, const char* function) {
   if (PyUnicode_Check(given)) return Ref(PyUnicode_FromObject(given));
   if (!PyBytes_Check(given)) {

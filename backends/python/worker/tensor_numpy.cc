@@ -190,8 +190,8 @@ PyObject* ArrayOfTensor(Tensor* tensor) {
       tensor->array = DecodeStrings(tensor->shape, {tensor->data, tensor->size}, &why);
       if (why != nullptr) return RaiseModelError(why);
     } else {
-      tensor->array = tensor->type == DataType::kBf16 ? Bfloat16View(*tensor)
-                                                      : ViewAs(tensor->type, *tensor);
+      tensor->array =
+          tensor->type == DataType::kBf16 ? Bfloat16View(*tensor) : ViewAs(tensor->type, *tensor);
     }
     if (!tensor->array) return nullptr;
   }

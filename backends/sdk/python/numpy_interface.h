@@ -42,8 +42,8 @@ bool IsContiguous(const ArrayInterface& array);
 
 // The name of an array's data type, for instance "bfloat16"; "" if it has none.
 std::string DtypeName(PyObject* array);
-// The data type of an array, whose description is `inside`; kInvalid if no tensor can have it. numpy
-// has BF16 only through the package ml_dtypes, as a type that is known by its name.
+// The data type of an array, whose description is `inside`; kInvalid if no tensor can have it.
+// numpy has BF16 only through the package ml_dtypes, as a type that is known by its name.
 DataType DataTypeOf(PyObject* array, const ArrayInterface& inside);
 
 // numpy.asarray, numpy.ascontiguousarray; none with an exception.
