@@ -81,8 +81,9 @@ def function(
     max_delay_us: how many microseconds a request may wait for others, so that a batch becomes larger.
     instances: processes that run the function.
 
-    A function that yields, or whose result is annotated as an iterator, answers with a stream of responses. An `async` function serves its requests
-    concurrently. A class is made once in each process, which then calls its `setup()`, if there is one.
+    A function that yields, or whose result is annotated as an iterator, answers with a stream of responses.
+    An `async` function serves its requests concurrently. A class is made once in each process, which then
+    calls its `setup()`, if there is one.
     """
     settings = _Settings(name, inputs, outputs, batched, max_batch_size, max_delay_us, instances)
 
