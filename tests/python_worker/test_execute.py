@@ -179,7 +179,7 @@ def test_frames_innermost_first(start: StartWorker) -> None:
 
 
         def inner():
-            pb_utils.Tensor("", None)
+            pb_utils.Tensor("", [])
 
 
         class TritonPythonModel:
@@ -200,7 +200,7 @@ def test_frames_of_this_package_are_left_out(start: StartWorker) -> None:
     worker = start(returning("pb_utils.TritonError(5)"))
     assert worker.execute(request(1)) == message(
         worker,
-        "TypeError: TritonError(): incompatible function arguments. 'message' must be a str, not "
+        "TypeError: TritonError(): incompatible function arguments. 'message' must be a str or bytes, not "
         f"<class 'int'>\n\nAt:\n  {worker.model_file}(8): execute\n",
     )
 
@@ -252,11 +252,11 @@ def test_parameters_of_requests_and_responses(start: StartWorker) -> None:
                 ]
         """
     )
-    given = '{"a": 1, "b": true, "c": "text"}'
+    given = '{"a": 1, "b": true, "c": "text", "d": 1.5}'
     _, responses, _ = worker.execute(request(1, parameters=given), request(2))
     assert [response[2] for response in responses] == [given, ""]
-    status, text = worker.execute(request(1, parameters='{"a": 1.5}'))
-    assert "Expect parameters values to have type bool/int/str, found type <class 'float'>" in text
+    status, text = worker.execute(request(1, parameters='{"a": []}'))
+    assert "Expect parameters values to have type bool/int/str, found type <class 'list'>" in text
 
 
 @pytest.mark.one_interpreter

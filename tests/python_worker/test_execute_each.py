@@ -63,7 +63,7 @@ def test_an_error_is_that_of_its_batch(start: StartWorker) -> None:
     worker.execute_each((batch(1), batch(2, "fail"), batch(3, "lambda"), batch(4)))
     assert outputs_of(worker, 0) == (1, 1)
     assert outputs_of(worker, 3) == (4, 4)
-    for part, text in ((1, "ValueError: no"), (2, "must hold Tensor objects")):
+    for part, text in ((1, "ValueError: no"), (2, "must be a list of Tensor objects")):
         status, why = worker.part(part)[0]
         assert status == "error" and text in why, why
 
