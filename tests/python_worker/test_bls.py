@@ -12,6 +12,7 @@ from .fake_server import (
     EXECUTE,
     FINALIZE,
     INFER,
+    IS_MODEL_READY,
     LATER,
     STREAM_CANCEL,
     STREAM_CLOSE,
@@ -398,6 +399,32 @@ def test_streams_of_a_forked_process_are_closed_with_it(forks: Session) -> None:
     forks.run("in_child('[next(it := ask().exec(decoupled=True)), it.cancel()]')")
     forks.worker.serve_until(lambda: len(forks.worker.posts) == 2)
     assert [post[0] for post in forks.worker.posts] == [STREAM_CANCEL, STREAM_CLOSE]
+
+
+@pytest.mark.one_interpreter
+def test_a_stream_that_a_forked_process_forsakes_is_closed_with_its_next_call(forks: Session) -> None:
+    streams(forks, (numbered(0), False), (numbered(1), False))
+    forks.run("kept = ask().exec(decoupled=True); next(kept)")
+    code = "[next(ask().exec(decoupled=True)), gc.collect(), pb_utils.is_model_ready('m')][2]"
+    closed = []
+
+    def ready(*_: Any) -> bool:
+        closed.extend(forks.worker.posted(STREAM_CLOSE))
+        return True
+
+    forks.worker.handlers[IS_MODEL_READY] = ready
+    assert forks.evaluate(f'in_child("{code}")') == repr("True")
+    assert closed == [(31,)]
+    # Its copy of the parent's stream closes nothing.
+    assert forks.worker.posted(STREAM_CLOSE) == [(31,)]
+
+
+@pytest.mark.one_interpreter
+def test_a_fork_of_a_forked_process_asks_too(forks: Session) -> None:
+    asked_for(forks, ((1, "answer"), (), ""))
+    code = "in_child('shown(ask().exec())'), shown(ask().exec())"
+    expected = repr(("INTERNAL", "answer"))
+    assert forks.evaluate(f'in_child("({code})")') == repr(repr((expected, ("INTERNAL", "answer"))))
 
 
 @pytest.mark.one_interpreter

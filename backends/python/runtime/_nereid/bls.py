@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextvars
+import os
 import threading
 from typing import Any, Callable, Optional
 
-from . import calls, life
+from . import calls, life, relay
 from .responses import InferenceResponse
 
 MOST_BACKGROUND_CALLS = 256  # as many as there are slots for answers
@@ -95,6 +96,7 @@ class ResponseIterator:
         self._stream = stream
         self._responses = responses
         self._next = 0
+        self._process = os.getpid()  # a process that is forked later has copies of streams only
 
     def __iter__(self) -> ResponseIterator:
         if self._stream is None and self._next >= len(self._responses):
@@ -146,5 +148,9 @@ class ResponseIterator:
             self._stream = None
 
     def __del__(self) -> None:
-        if getattr(self, "_stream", None) is not None:
+        if getattr(self, "_stream", None) is None:
+            return
+        if self._process == os.getpid() and calls.native.in_forked_child():
+            relay.close_later(self._stream)
+        else:
             calls.post_at_end(calls.STREAM_CLOSE, self._stream)

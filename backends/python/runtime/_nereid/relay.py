@@ -7,6 +7,7 @@ the door: a socket that exists since before the first fork.
 
 from __future__ import annotations
 
+import collections
 import os
 import pickle
 import struct
@@ -40,6 +41,7 @@ _SIZE = struct.Struct("<Q")
 _door: Any = None  # the children's end
 _inside: Any = None  # the other end, until a thread listens there
 _connections = threading.local()
+_forsaken: collections.deque = collections.deque()  # streams that this child reads no more
 
 
 def before_fork() -> None:
@@ -53,7 +55,7 @@ def before_fork() -> None:
 def after_fork() -> None:
     """In the parent. The thread is not started before the fork, which is safest without threads."""
     global _inside
-    if _inside is not None:
+    if _inside is not None and not native.in_forked_child():
         inside, _inside = _inside, None
         threading.Thread(target=_listen, args=(inside,), name="children", daemon=True).start()
 
@@ -64,6 +66,18 @@ def after_fork() -> None:
 def ask(message: tuple) -> tuple:
     """As native.ask: (status, value). A post is answered, too."""
     connection = _connection()
+    while _forsaken:
+        _exchange(connection, (calls.STREAM_CLOSE, _forsaken.popleft()))
+    return _exchange(connection, message)
+
+
+def close_later(stream: int) -> None:
+    """For a `__del__`, which may run in the middle of a call: the next call closes the stream, or the
+    end of the process."""
+    _forsaken.append(stream)
+
+
+def _exchange(connection: Any, message: tuple) -> tuple:
     _send(connection, message)
     answer = _receive(connection)
     if answer is None:
