@@ -84,10 +84,17 @@ def _make_model(what: dict) -> None:
 
     _executor = execute
     life.decoupled = what["decoupled"]
+    life.outputs = _output_names(what["args"]["model_config"])
     _model = model_loading.load(what)()
     life.may_ask = True
     if hasattr(_model, "initialize"):
         _model.initialize(what["args"])
+
+
+def _output_names(config: str) -> frozenset:
+    import json
+
+    return frozenset(output["name"] for output in json.loads(config).get("output", ()))
 
 
 def _auto_complete(what: dict) -> tuple:

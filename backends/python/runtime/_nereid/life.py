@@ -17,6 +17,7 @@ name = ""  # of the instance; while the configuration is completed, of the model
 model_file = ""
 model_dir = ""
 decoupled = False
+outputs: frozenset = frozenset()  # the names of those in the configuration
 may_ask = False  # from the beginning of initialize to that of finalize
 ending = False  # since the beginning of finalize
 executing = False  # the main thread is in the model's execute

@@ -6,9 +6,12 @@ from typing import Any, Optional
 
 from _nereid_native import Tensor
 
-from . import conversions
+from . import conversions, life, logger
 from . import parameters as parameter_texts
 from .errors import TritonError, TritonModelException
+
+MOST_NAMED = 64
+_named: set = set()  # outputs that the log has named
 
 
 class InferenceResponse:
@@ -64,7 +67,7 @@ class InferenceResponse:
         if requested:
             for tensor in outputs:
                 if tensor.name() not in requested:
-                    self._outputs = outputs = [t for t in outputs if t.name() in requested]
+                    self._outputs = outputs = _requested(outputs, requested)
                     break
         return (None, tuple(outputs), self._parameters)
 
@@ -75,3 +78,16 @@ def _refuse_output(tensor: Any) -> None:
     raise conversions.wrong_type(
         "InferenceResponse", "output_tensors", tensor, "a list of Tensor objects"
     )
+
+
+def _requested(outputs: list, requested: Any) -> list:
+    for tensor in outputs:
+        name = tensor.name()
+        if name not in life.outputs and name not in _named and len(_named) < MOST_NAMED:
+            _named.add(name)
+            logger.log_from_runtime(
+                logger.LogLevel.WARNING,
+                f"output '{name}' of Python model instance '{life.name}' is left out, because its "
+                "configuration has none of that name. This is said once for each output",
+            )
+    return [tensor for tensor in outputs if tensor.name() in requested]
