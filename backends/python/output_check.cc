@@ -23,7 +23,7 @@ OutputCheck::OutputCheck(const ModelConfig& config)
   }
 }
 
-// An output that the configuration lacks is refused by the server.
+// What the configuration lacks is left out by the process.
 void OutputCheck::LookAt(const PythonResponse& response) const {
   for (const nereid_python::Tensor& tensor : response.outputs) {
     const auto output = std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& known) {
