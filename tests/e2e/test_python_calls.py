@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,62 @@ def test_a_float_reaches_the_client(server: ServerProcess) -> None:
     document = {"inputs": [], "parameters": {"t": 0.25, "n": 3}}
     answer = raw_http.post_json(server.http_url, "/v2/models/answers/infer", document)
     assert answer.json()["parameters"] == {"t": 0.25, "n": 3}
+
+
+# --- Coroutines that ask decoupled models.
+
+# Answers when three requests are there at a time.
+MEETING = """
+    import triton_python_backend_utils as pb_utils
+
+
+    class TritonPythonModel:
+        def initialize(self, args):
+            self.there = []
+
+        def execute(self, requests):
+            self.there += requests
+            if len(self.there) < 3:
+                return
+            for request in self.there:
+                sender = request.get_response_sender()
+                (x,) = request.inputs()
+                sender.send(pb_utils.InferenceResponse([pb_utils.Tensor("Y", x.as_numpy())]))
+                sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+            self.there.clear()
+"""
+ROUTER = """
+    import triton_python_backend_utils as pb_utils
+
+
+    class TritonPythonModel:
+        async def execute(self, requests):
+            for request in requests:
+                asked = pb_utils.InferenceRequest(
+                    model_name=b"meeting", inputs=request.inputs(), requested_output_names=[b"Y"])
+                sender = request.get_response_sender()
+                for response in await asked.async_exec(decoupled=True):
+                    if response.output_tensors():
+                        sender.send(pb_utils.InferenceResponse(response.output_tensors()))
+                sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+"""
+
+
+def test_coroutines_that_await_first_responses_run_side_by_side(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    decoupled = OPTIONAL + "model_transaction_policy { decoupled: true }\n"
+    add(model_repository, "meeting", MEETING, decoupled)
+    add(model_repository, "router", ROUTER, decoupled)
+    server = server_factory(model_repository, INTERPRETER)
+
+    def ask(number: int) -> int:
+        answer = raw_http.post_json(server.http_url, "/v2/models/router/generate", {"X": number})
+        assert answer.status == 200, answer.body
+        return answer.json()["Y"]
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(ask, range(3))) == [0, 1, 2]
 
 
 # --- Processes that a model forks.
