@@ -16,6 +16,7 @@ import tritonclient.grpc
 from conftest import ServerFactory
 from support import raw_http
 from support.nereid import INTERPRETER
+from support.poll import poll_until
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
@@ -162,6 +163,7 @@ MEETING = """
 
         def execute(self, requests):
             self.there += requests
+            pb_utils.Logger.log_info(f"there are {len(self.there)}")
             if len(self.there) < 3:
                 return
             for request in self.there:
@@ -202,7 +204,13 @@ def test_coroutines_that_await_first_responses_run_side_by_side(
         return answer.json()["Y"]
 
     with ThreadPoolExecutor(3) as pool:
-        assert list(pool.map(ask, range(3))) == [0, 1, 2]
+        asked = []
+        for number in range(3):
+            asked.append(pool.submit(ask, number))
+            # The next one is sent when all before are awaited.
+            there = f"there are {number + 1}"
+            poll_until(there, lambda there=there: there in server.log_text())
+        assert [answer.result() for answer in asked] == [0, 1, 2]
 
 
 # --- Processes that a model forks.
