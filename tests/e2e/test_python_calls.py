@@ -309,6 +309,7 @@ def test_an_output_that_is_not_as_configured_is_named_once(
     for _ in range(3):
         answer = raw_http.post_json(server.http_url, "/v2/models/misfits/infer", document)
         assert (answer.status, answer.json()["outputs"][0]["shape"]) == (200, shape)
+    server.stop()
     lines = [line for line in server.log_text().splitlines() if "its configuration says" in line]
     assert len(lines) == (said is not None)
     if said is not None:
@@ -327,8 +328,8 @@ def test_an_output_that_is_not_configured_is_named_once(
         assert [output["name"] for output in answer.json()["outputs"]] == ["Z"]
     good = {"id": "good", "inputs": [tensor], "outputs": [{"name": "Z"}]}
     assert raw_http.post_json(server.http_url, "/v2/models/misfits/infer", good).status == 200
-    lines = [line for line in server.log_text().splitlines() if " is left out, " in line]
-    (line,) = lines
+    server.stop()
+    (line,) = [line for line in server.log_text().splitlines() if " is left out, " in line]
     assert "output 'NO' of Python model instance 'misfits_0' is left out" in line and line.startswith("W")
 
 
