@@ -66,8 +66,11 @@ def after_fork() -> None:
 def ask(message: tuple) -> tuple:
     """As native.ask: (status, value). A post is answered, too."""
     connection = _connection()
-    while _forsaken:
-        _exchange(connection, (calls.STREAM_CLOSE, _forsaken.popleft()))
+    try:
+        while True:
+            _exchange(connection, (calls.STREAM_CLOSE, _forsaken.popleft()))
+    except IndexError:  # none is left; another thread may have taken the last
+        pass
     return _exchange(connection, message)
 
 
@@ -89,6 +92,8 @@ def _connection() -> Any:
     if getattr(_connections, "owner", None) != os.getpid():  # or it is that of the parent
         import socket
 
+        if _door is None:  # no descriptor was left before the fork
+            raise native.TritonModelException("the process of the model does not listen to its forks")
         mine, parents = socket.socketpair()
         with parents:
             socket.send_fds(_door, [b"+"], [parents.fileno()])
