@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -63,9 +64,12 @@ def _prefix(folder: Path) -> str:
     return f"{folder.name}_{os.getpid()}_"
 
 
-def start(kind: str, repository: Path, folder: Path) -> tuple[ServerProcess, dict[str, Path]]:
-    """Starts a server; returns it, and the folders whose paths may occur in its answers."""
-    options = [*OPTIONS, f"--backend-config=python,{_PREFIX}={_prefix(folder)}"]
+def start(
+    kind: str, repository: Path, folder: Path, more: Sequence[str] = ()
+) -> tuple[ServerProcess, dict[str, Path]]:
+    """Starts a server with `more` options; returns it, and the folders whose paths may occur in its
+    answers."""
+    options = [*OPTIONS, *more, f"--backend-config=python,{_PREFIX}={_prefix(folder)}"]
     if kind == OURS:
         server = start_nereid(repository, folder / "log", options, OUR_ENVIRONMENT)
         return server, {"backends": backend_directory()}
