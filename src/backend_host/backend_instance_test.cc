@@ -102,7 +102,7 @@ TEST_F(BackendInstanceTest, IsLentUnlessItsBackendForbidsIt) {
 TEST_F(BackendInstanceTest, YieldsWhileItCannotExecuteAndAnotherCan) {
   Use("m");
   ASSERT_TRUE(instance_->Initialize().ok());
-  BackendInstance other(model_.get(), InstanceSpec(), 1, "{}");
+  BackendInstance other(model_.get(), InstanceSpec(), 1, 2, "{}");
   ASSERT_TRUE(other.Initialize().ok());
   EXPECT_EQ(model_->available_instances(), 2);
   auto* const handle = reinterpret_cast<TRITONBACKEND_ModelInstance*>(instance_.get());
@@ -129,7 +129,7 @@ TEST_F(BackendInstanceTest, APassiveInstanceDoesNoOthersWork) {
   ASSERT_TRUE(instance_->Initialize().ok());
   InstanceSpec passive;
   passive.passive = true;
-  BackendInstance other(model_.get(), passive, 1, "{}");
+  BackendInstance other(model_.get(), passive, 1, 2, "{}");
   ASSERT_TRUE(other.Initialize().ok());
   instance_->set_available(false);
   EXPECT_FALSE(instance_->yields());

@@ -61,8 +61,8 @@ TEST(LoadOverrideTest, PathsStayInside) {
     const absl::Status status = MakeModelDirectory({{bad, ""}}).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
   }
-  for (const std::string bad : {std::string("file:1/a\0b", 10), std::string("file:1/a\nb"),
-                                std::string("file:1/\xff"), std::string("file:\x1b[31m")}) {
+  for (const std::string& bad : {std::string("file:1/a\0b", 10), std::string("file:1/a\nb"),
+                                 std::string("file:1/\xff"), std::string("file:\x1b[31m")}) {
     EXPECT_THAT(std::string(MakeModelDirectory({{bad, ""}}).status().message()),
                 testing::StartsWith("invalid file parameter 'file:"));
   }

@@ -86,8 +86,8 @@ TEST_F(SharedMemoryRegistryTest, RegionsThatCannotBe) {
 }
 
 TEST_F(SharedMemoryRegistryTest, NamesAndKeysArePlainText) {
-  for (const std::string bad : {std::string("a\0b", 3), std::string("a\x1b[31m"),
-                                std::string("a\nb"), std::string("a\x7f"), std::string("a\xff")}) {
+  for (const std::string& bad : {std::string("a\0b", 3), std::string("a\x1b[31m"),
+                                 std::string("a\nb"), std::string("a\x7f"), std::string("a\xff")}) {
     ExpectRefused({bad, segment_.key(), 0, 100}, "invalid shared memory region 'a\\x");
     // A NUL would cut the key, and open another segment.
     ExpectRefused({"r", segment_.key() + bad, 0, 100}, "invalid shared memory key '");
