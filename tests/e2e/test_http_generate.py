@@ -209,13 +209,14 @@ def test_events_are_sent_at_once_and_leaving_cancels(url: str, server: ServerPro
 
 def test_leaving_before_the_first_event_cancels(url: str, server: ServerProcess) -> None:
     before = server.log_text().count(CANCELLED_LINE)
-    executed = metric(server.metrics_url, "nv_inference_count", model="repeat")
+
+    def executed() -> float:
+        return metric(server.metrics_url, "nv_inference_exec_count", model="repeat")
+
+    executions = executed()
     with RawConnection(url) as client:
         client.send(stream_request(repeat([1], [60_000])))
-        poll_until(
-            "it runs",
-            lambda: metric(server.metrics_url, "nv_inference_count", model="repeat") > executed,
-        )
+        poll_until("it runs", lambda: executed() > executions)
     poll_until("the model saw it", lambda: server.log_text().count(CANCELLED_LINE) == before + 1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -248,9 +249,19 @@ def waiting(server: ServerProcess) -> float:
 def stall(server: ServerProcess, client: Client, case: Case) -> Any:
     """A client that has got all that it may and reads nothing."""
     stalled = client(server, case, case.many)
-    poll_until("responses wait", lambda: waiting(server) > LIMIT / 2)
+    poll_until(
+        "responses wait", lambda: waiting(server) > LIMIT / 2, explain=lambda: _page(server)
+    )
     poll_until("no more come", lambda: _is_still(server))
     return stalled
+
+
+def _page(server: ServerProcess) -> str:
+    """The lines of the metrics page that say where requests are, to understand a failure."""
+    page = raw_http.get(server.metrics_url, "/metrics").body.decode()
+    wanted = re.compile(r"(nereid_(in_flight|grpc|waiting)|nv_inference_(count|exec|pending))\S* \S+$")
+    lines = [line for line in page.splitlines() if wanted.match(line)]
+    return "\n".join([*lines, server.log_text()[-2000:]])
 
 
 def _is_still(server: ServerProcess) -> bool:

@@ -1,11 +1,16 @@
 #include "frontends/codec/received_body.h"
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <new>
 
 namespace nereid {
 namespace {
 
+// From here on, memory that grows is mapped: the kernel moves its pages, so that a body is never
+// there twice.
+constexpr size_t kMappedBytes = 1 << 20;
 constexpr std::align_val_t kAligned{ReceivedBody::kAlignment};
 
 // Space in front of the bytes, for the byte at `aligned_offset` to be aligned.
@@ -57,18 +62,37 @@ std::shared_ptr<ReceivedBody> ReceivedBody::Reserve(size_t capacity, size_t alig
   }
 }
 
-ReceivedBody::~ReceivedBody() { ::operator delete(grown_, kAligned); }
+ReceivedBody::~ReceivedBody() { FreeGrown(); }
+
+void ReceivedBody::FreeGrown() {
+  if (mapped_ > 0) {
+    munmap(grown_, mapped_);
+  } else {
+    ::operator delete(grown_, kAligned);
+  }
+}
 
 bool ReceivedBody::Grow(size_t capacity) {
   const size_t lead = LeadOf(aligned_offset_);
   if (capacity > SIZE_MAX - lead - kPadding) return false;
-  auto* block =
-      static_cast<char*>(::operator new(lead + capacity + kPadding, kAligned, std::nothrow));
-  if (block == nullptr) return false;
-  char* begin = block + lead;
-  if (size_ > 0) std::memcpy(begin, begin_, size_);
-  ::operator delete(grown_, kAligned);
-  grown_ = block;
+  const size_t size = lead + capacity + kPadding;
+  const bool map = size >= kMappedBytes;
+  void* block = nullptr;
+  if (mapped_ > 0) {
+    block = mremap(grown_, mapped_, size, MREMAP_MAYMOVE);
+  } else if (map) {
+    block = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  } else {
+    block = ::operator new(size, kAligned, std::nothrow);
+  }
+  if (block == nullptr || block == MAP_FAILED) return false;
+  char* const begin = static_cast<char*>(block) + lead;
+  if (mapped_ == 0) {
+    if (size_ > 0) std::memcpy(begin, begin_, size_);
+    FreeGrown();
+  }
+  grown_ = static_cast<char*>(block);
+  mapped_ = map ? size : 0;
   begin_ = begin;
   capacity_ = capacity;
   return true;

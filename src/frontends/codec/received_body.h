@@ -63,15 +63,18 @@ class ReceivedBody {
   BudgetUnits TakeUnits(uint64_t amount) { return units_.Split(amount); }
   // The units held.
   uint64_t charged() const { return units_.amount(); }
-  // Moves the bytes to a larger place. False if that fails. REQUIRES: no view of the bytes exists
-  // yet; capacity >= this->capacity().
+  // Moves the bytes to a larger place; large bodies without having them twice. False if that fails.
+  // REQUIRES: no view of the bytes exists yet; capacity >= this->capacity().
   bool Grow(size_t capacity);
   // All bytes are there: writes the padding.
   void Seal();
 
  private:
+  void FreeGrown();
+
   const size_t aligned_offset_;
   char* grown_ = nullptr;  // the memory since Grow; null: behind this object
+  size_t mapped_ = 0;      // bytes of it; 0: it is on the heap
   char* begin_ = nullptr;
   size_t size_ = 0;
   size_t granted_ = 0;

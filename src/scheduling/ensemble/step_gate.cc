@@ -1,6 +1,6 @@
 #include "scheduling/ensemble/step_gate.h"
 
-#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace nereid {
@@ -20,9 +20,11 @@ StepGate::StepGate(const StepGraph& graph, uint32_t limit) : limit_(limit) {
 }
 
 bool StepGate::MayStart(const Step& step) const {
-  return step.active < limit_ &&
-         std::all_of(step.readers.begin(), step.readers.end(),
-                     [this](uint32_t reader) { return steps_[reader].waiting.size() < limit_; });
+  if (step.active >= limit_) return false;
+  for (const uint32_t reader : step.readers) {
+    if (steps_[reader].waiting.size() >= limit_) return false;
+  }
+  return true;
 }
 
 bool StepGate::Enter(std::shared_ptr<EnsembleRun> run, const StepRun& step_run) {
