@@ -60,7 +60,8 @@ Error ReadProperties(TRITONBACKEND_Request* request) {
     TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_CPU;
     int64_t device = 0;
     // Refused once the final response was sent.
-    Error(TRITONBACKEND_RequestOutputBufferProperties(request, name, &size, &type, &device));
+    TRITONSERVER_ErrorDelete(
+        TRITONBACKEND_RequestOutputBufferProperties(request, name, &size, &type, &device));
   }
   return Error();
 }
