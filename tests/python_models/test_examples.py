@@ -21,7 +21,6 @@ def ask(kind: str, folder: Path) -> subprocess.CompletedProcess[str]:
     repository = folder / "models"
     shutil.copytree(EXAMPLES / "models", repository)
     names = sorted(path.name for path in repository.iterdir())
-    # The others are called by these.
     loads = [f"--load-model={name}" for name in names]
     server, _ = start(kind, repository, folder, loads)
     try:
