@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from racetrack import machine  # noqa: E402
 from racetrack.footprint import Entrant, Question, table, weigh  # noqa: E402
 from racetrack.results import RESULTS  # noqa: E402
-from differential.original_server import INSTALL_FOLDER, free_ports, prepare  # noqa: E402
+from differential.original_server import INSTALL_FOLDER, prepare  # noqa: E402
+from support.ports import free_ports  # noqa: E402
 from support.server_process import LOOPBACK  # noqa: E402
 from support.stage import (  # noqa: E402
     EXAMPLE_MODELS,

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from differential.original_server import free_ports, prepare, start_original
+from differential.original_server import prepare, start_original
 from racetrack.machine import Placement, on_cores
 from racetrack.tls import USE_HTTPS
 from support.nereid import start_nereid
+from support.ports import free_ports
 from support.server_process import LOOPBACK, START_SECONDS, ServerProcess
 from support.stage import backend_directory
 

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from differential.original_server import free_ports, prepare
+from differential.original_server import prepare
 from racetrack.machine import Placement, on_cores, tree, tree_mib
 from support.poll import poll_until
+from support.ports import free_port, free_ports
 from support.server_process import LOOPBACK, ServerProcess
 from support.stage import PROJECT_ROOT, backend_directory, python_package, stage_root
 
@@ -60,7 +61,7 @@ class Entrant:
     plain_body: bool = False  # {"data": [...]} in place of the v2 protocol
 
     def start(self, network: Path, work: Path, placement: Placement, values: np.ndarray) -> Light:
-        (port,) = free_ports(1)
+        port = free_port()
         body = work / "body.json"
         work.mkdir(parents=True)
         body.write_text(json.dumps(self._request(values)))

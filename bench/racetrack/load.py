@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from differential.original_server import free_ports
 from racetrack.machine import Placement, on_cores
 from racetrack.workloads import MAX_BATCH, Files, Row
 from support.poll import poll_until
+from support.ports import free_port
 from support.server_process import LOOPBACK
 
 
@@ -256,7 +256,7 @@ def echo_command(tools: Tools, echo: Echo, row: Row, files: Files) -> list[str]:
 
 @contextmanager
 def _echo_server(command: Sequence[str], placement: Placement) -> Iterator[tuple[str, int]]:
-    (port,) = free_ports(1)
+    port = free_port()
     with on_cores(placement.server):
         process = subprocess.Popen([*command, f"--port={port}"])
     try:

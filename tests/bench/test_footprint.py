@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from racetrack.footprint import MEBIBYTE, Entrant, Question, Weight, size_mib, table, weigh
 
-from differential.original_server import free_ports
+from support.ports import free_port
 
 # A server of two processes, which answers b"good".
 PROGRAM = textwrap.dedent(
@@ -30,7 +30,7 @@ PROGRAM = textwrap.dedent(
 
 
 def entrant(expected: bytes) -> Entrant:
-    (port,) = free_ports(1)
+    port = free_port()
     command = [sys.executable, "-c", PROGRAM, str(port)]
     return Entrant("x", [], command, port, Question("/", b"{}", expected))
 
@@ -62,7 +62,7 @@ def test_a_wrong_answer_is_no_answer(tmp_path: Path) -> None:
 
 
 def test_what_ends_has_its_output_shown(tmp_path: Path) -> None:
-    (port,) = free_ports(1)
+    port = free_port()
     command = [sys.executable, "-c", "raise SystemExit('no licence')"]
     with pytest.raises(RuntimeError, match="no licence"):
         weigh(Entrant("x", [], command, port, Question("/", b"", b"")), 1, tmp_path)

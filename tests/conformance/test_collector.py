@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from differential.original_server import free_ports
 from support.infer import echo
 from support.nereid import start_nereid
 from support.poll import poll_until
+from support.ports import free_port
 from support.repository import ModelRepository
 from support.server_process import LOOPBACK
 from support.stage import PROJECT_ROOT
@@ -37,7 +37,7 @@ class Collector:
     """A running collector, and what it writes about spans."""
 
     def __init__(self, folder: Path) -> None:
-        (port,) = free_ports(1)
+        port = free_port()
         self.url = f"http://{LOOPBACK}:{port}/v1/traces"
         config = folder / "collector.yaml"
         config.write_text(CONFIG.format(address=f"{LOOPBACK}:{port}"), encoding="utf-8")

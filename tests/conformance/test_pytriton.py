@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from differential.original_server import free_ports
 from support.ends import left_in
 from support.poll import poll_until
+from support.ports import free_ports
 from support.server_process import ServerProcess
 from support.stage import PROJECT_ROOT, stage_root
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import importlib.machinery
 import os
-import socket
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 if __package__ is None or __package__ == "":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from support.ports import free_ports  # noqa: E402
 from support.server_process import LOOPBACK, ServerProcess  # noqa: E402
 from support.stage import PROJECT_ROOT  # noqa: E402
 
@@ -104,19 +104,6 @@ def library_path_for_nereid(folder: Path, library: Path) -> str:
     for source in libraries.iterdir():
         _link(folder / source.name, library if source.name == server else source)
     return str(folder)
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago. The original cannot choose ports, because it would not
-    print them."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind((LOOPBACK, 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
 
 
 def start_original(

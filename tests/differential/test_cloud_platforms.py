@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from differential.original_server import free_ports, prepare, start_original
+from differential.original_server import prepare, start_original
 from support import raw_http
 from support.nereid import start_nereid
 from support.poll import poll_until
+from support.ports import free_ports
 from support.repository import ModelRepository
 from support.server_process import LOOPBACK, ServerProcess
 from support.stage import backend_directory

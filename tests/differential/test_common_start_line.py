@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from differential.original_server import free_ports, prepare
+from differential.original_server import prepare
 from support import start_line
+from support.ports import free_ports
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 from support.stage import backend_directory, stage_root

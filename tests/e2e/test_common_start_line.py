@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ServerFactory
-from differential.original_server import free_ports
 from support import start_line
+from support.ports import free_ports
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 from support.stage import backend_directory, server_binary, stage_root

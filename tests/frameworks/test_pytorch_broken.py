@@ -137,7 +137,7 @@ def add_broken(models: ModelRepository) -> dict[str, str]:
         ("strings_2d", "echo_strings", config_text([("texts", "STRING", (2, 2))],
                                                    [("OUTPUT__0", "STRING", (-1,))]),
          "Triton only supports 1 dimensional List of String as input for 'texts'"),
-        ("bad_parameter", "identity", config_text(X, OUT, parameters={"INFERENCE_MODE": "yes"}),
+        ("bad_parameter", "identity", config_text(X, OUT, parameters={"INFERENCE_MODE": "maybe"}),
          "'INFERENCE_MODE' of model 'bad_parameter' must be"),
         ("nothing_given", "identity", None, "write them into config.pbtxt, for instance: input [ {"),
     ]:  # fmt: skip

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from differential.original_server import free_ports
 from support import raw_http
 from support.booted_root import BootedRoot
 from support.minimal_root import MinimalRoot, minimal_archive
+from support.ports import free_port
 from support.stage import EXAMPLE_MODELS
 
 pytestmark = [
@@ -62,7 +62,7 @@ def write_python_model(model: Path) -> None:
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    return free_ports(1)[0]
+    return free_port()
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import ssl
 import subprocess
 from pathlib import Path
@@ -13,16 +12,11 @@ import httpx
 from kubernetes.installed import API_SERVER, Object
 from support.certificates import make_certificate
 from support.poll import poll_until
+from support.ports import free_port
 from support.server_process import LOOPBACK
 
 START_SECONDS = 120.0
 TOKEN = "token-of-the-tests-administrator"
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind((LOOPBACK, 0))
-        return int(one.getsockname()[1])
 
 
 class ApiServer:
@@ -44,7 +38,7 @@ class ApiServer:
         _, signing_key = make_certificate(self._folder, "service-accounts")
         tokens = self._folder / "tokens.csv"
         tokens.write_text(f"{TOKEN},admin,1,system:masters\n")
-        port = _free_port()
+        port = free_port()
         self.url = f"https://localhost:{port}"
         self._spawn(
             "kube-apiserver",
@@ -73,7 +67,7 @@ class ApiServer:
     def _start_etcd(self) -> str:
         program = shutil.which("etcd")
         assert program, "There is no etcd: install the package etcd-server."
-        clients, peers = (f"http://{LOOPBACK}:{_free_port()}" for _ in range(2))
+        clients, peers = (f"http://{LOOPBACK}:{free_port()}" for _ in range(2))
         self._spawn(
             "etcd",
             program,

@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import time
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from ray import serve
 from ray.cluster_utils import Cluster
 
 from support.poll import poll_until
+from support.ports import free_port
 from support.server_process import LOOPBACK
 from support.stage import PROJECT_ROOT
 
@@ -31,9 +31,7 @@ class Application:
     """Owns the cluster: two raylets on this machine, an HTTP proxy on a free port, the application."""
 
     def __init__(self, models: Path) -> None:
-        with socket.socket() as one:
-            one.bind((LOOPBACK, 0))
-            self.port = int(one.getsockname()[1])
+        self.port = free_port()
         # One proxy is to reach the replicas of both nodes. In a real cluster a balancer stands before
         # the proxies of all nodes, and each may prefer the replicas of its own.
         os.environ["RAY_SERVE_PROXY_PREFER_LOCAL_NODE_ROUTING"] = "0"

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from support.poll import poll_until
+from support.ports import free_port
 from support.server_process import LOOPBACK
 
 
@@ -25,7 +26,7 @@ class RedisServer:
     def __init__(self, folder: Path, password: str = "", port: int = 0) -> None:
         """Starts the server and waits until it answers. Port 0: a free port."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.port = port or self._free_port()
+        self.port = port or free_port()
         options = ["--port", str(self.port), "--bind", LOOPBACK, "--save", "", "--dir", str(folder)]
         if password:
             options += ["--requirepass", password]
@@ -39,12 +40,6 @@ class RedisServer:
                 start_new_session=True,
             )
         poll_until("an answer of Redis", lambda: self._answers("PING"), 20)
-
-    @staticmethod
-    def _free_port() -> int:
-        with socket.socket() as one:
-            one.bind((LOOPBACK, 0))
-            return int(one.getsockname()[1])
 
     def _answers(self, command: str) -> bool:
         assert self.process.poll() is None, "Redis has ended"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.ports import free_ports
 from support.terminal import CTRL_C, Terminal
 
 PROJECT_ROOT = Path(__file__).resolve().parents[2]
@@ -20,17 +21,6 @@ pytestmark = pytest.mark.skipif(
     or Path(os.environ["NEREID_STAGE"]).resolve() != PROJECT_ROOT / "build" / "stage",
     reason="runs in `make test`, which has just staged the server",
 )
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
 
 
 def test_make_run_serves_until_ctrl_c() -> None:
