@@ -5,7 +5,7 @@
 
 A file that does not exist is looked for in build/bench-results, where bench/run.py writes it.
 Prints a Markdown table of Nereid's throughput, p50 and CPU in both files. A change is marked if it
-is larger than the noise: the spread of the runs in either file, and the change of the original
+is larger than the noise: the spread of the runs in either file, and the change of Triton
 server, whose code is the same in both. Exit code 1: some row lost more than --max-loss percent of
 throughput, and more than the noise.
 """
@@ -41,7 +41,7 @@ class Change:
     base: Summary
     head: Summary
     counts: bool
-    # The original's throughput in `head` relative to `base`, which shows the machine's change.
+    # Triton's throughput in `head` relative to `base`, which shows the machine's change.
     machine: float
 
     @property
@@ -112,7 +112,7 @@ def render(found: Sequence[Change], base: Mapping[str, Any], head: Mapping[str, 
         )
     drift = [change.machine for change in found]
     lines.append(
-        "The original, which did not change, ran at "
+        "Triton, which did not change, ran at "
         f"{min(drift):.2f} to {max(drift):.2f} times its speed in the base: what is within that is "
         "the machine's doing."
     )

@@ -77,7 +77,7 @@ def original(work: Path) -> Entrant:
     command = [layout.binary, *options(ports), f"--backend-directory={backend_directory()}"]
     path = os.pathsep.join(filter(None, [layout.library_path, os.environ.get("LD_LIBRARY_PATH")]))
     return Entrant(
-        "the original, 2.51",
+        "Triton, 2.51",
         [INSTALL_FOLDER / "pytriton", INSTALL_FOLDER / "nvidia_pytriton.libs",
          backend_directory() / "onnxruntime"],  # fmt: skip
         command,

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Latency of requests inside the process: from C and from Python, waiting and asynchronous, against
-the original's library. `make bench-in-process`.
+Triton's library. `make bench-in-process`.
 
     bench/in_process.py [--count=N] [--rounds=N] [--tools=BUILD] [--out=DIR]
 
-Needs build/stage (NEREID_STAGE names another), the target in_process_calls, and the original's wheel
+Needs build/stage (NEREID_STAGE names another), the target in_process_calls, and Triton's wheel
 (tools/setup.sh). One model, one request at a time, 16 floats; both libraries run the same
 program and the same backend. Writes in-process-DATE-HOST.md into build/bench-results. Exit code 1: an aim
 was missed.
@@ -67,7 +67,7 @@ def ways(tools: Path, folder: Path) -> list[Way]:
     return [
         Way(C_BLOCKING, [program], "blocking", ours),
         Way("C, asynchronous", [program], "asynchronous", ours),
-        Way("C, asynchronous, the original's library", [program], "asynchronous", theirs),
+        Way("C, asynchronous, Triton's library", [program], "asynchronous", theirs),
         Way(PYTHON_BLOCKING, [sys.executable, script], "blocking", python),
         Way("Python, `await async_infer`", [sys.executable, script], "asynchronous", python),
     ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Nereid, as a server and as a function of Python, against LitServe and MLServer on the same MLP over HTTP, in
-one run, with the original beside them. `make bench-light`.
+one run, with Triton beside them. `make bench-light`.
 
     bench/light_frameworks.py [--tools BUILD] [--rounds N] [--seconds S] [--out DIR]
 

@@ -76,7 +76,7 @@ class LoadRace:
         try:
             yield server
         finally:
-            # Unloading is not measured, and the original may hang while it unloads.
+            # Unloading is not measured, and Triton may hang while it unloads.
             server.process.kill()
 
     def check_answers(self, server: Contestant) -> None:

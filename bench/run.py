@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The race: Nereid against the original server, on this machine, in one run. `make bench`.
+"""The race: Nereid against Triton, on this machine, in one run. `make bench`.
 
     bench/run.py [--quick] [--rows TEXT] [--placements pinned,unpinned] [--tools BUILD] [--out DIR]
 
@@ -60,11 +60,11 @@ RACE, TENSORS = "race", "tensors"
 HOSTILE = "hostile"
 # Models of each staged framework, compared with that framework (racetrack/frameworks.py):
 FRAMEWORKS = "frameworks"
-# Python models with our backend and the original's (racetrack/python_models.py):
+# Python models with our backend and Triton's (racetrack/python_models.py):
 PYTHON = "python"
 HOSTILE_SECONDS = 3.0  # per measurement: 3,000 requests, of which 30 are above the p99
 
-# The options that are tried with the original; the faster ones are used.
+# The options that are tried with Triton; the faster ones are used.
 ORIGINAL_OPTIONS: tuple[tuple[str, ...], ...] = ((), ("--http-thread-count=2",))
 TRIAL = Row(IDENTITY_SMALL, "http", "binary", 16)
 # With one request in flight, perf_analyzer itself does not limit the throughput.
@@ -150,7 +150,7 @@ class Track:
             finally:
                 server.stop()
             found[options] = statistics.median(run["throughput"] for run in runs)
-            say(f"original, {' '.join(options) or 'default'}: {found[options]:,.0f}/s")
+            say(f"Triton, {' '.join(options) or 'default'}: {found[options]:,.0f}/s")
         self.options["original"] = max(found, key=lambda options: found[options])
 
     def starts(self, repository: Path) -> dict[str, dict[str, list[float]]]:
@@ -274,7 +274,7 @@ def run(track: Track, rows: Sequence[Row]) -> dict[str, Any]:
     when = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     notes: list[str] = []
     if track.group.tls:
-        notes.append("The original has no TLS for HTTP: it answers over gRPC in every row.")
+        notes.append("Triton has no TLS for HTTP: it answers over gRPC in every row.")
     else:
         track.choose_original_options()
     bare, full = track.starts(track.bare_repository), track.starts(track.repository)

@@ -3,7 +3,7 @@
 
     bench/tune.py [--seconds S] [--model NAME ...] [--rounds N] [--write]
 
-Five models and an ensemble, configured as the original's documentation has it: one instance, batches without
+Five models and an ensemble, configured as Triton's documentation has it: one instance, batches without
 delay. For each: how much of the best configuration's throughput the choice reaches, in what share of the time,
 and how much more than with that configuration. Writes tune-DATE-HOST.md into build/bench-results, with --write
 into bench/results. Exit status 1: a limit is missed. Needs build/stage; `make tune-check`.
@@ -195,7 +195,7 @@ def render(page: Page, verdicts: Sequence[Verdict], seconds: float, rounds: int)
     about = (
         f"Load generator and server share the processors. Measurements of {seconds:g} s; throughputs are medians of "
         f"{rounds} rounds in which the best configurations of the search, the choice and today's configuration took "
-        "turns. *The defaults* are one instance and batches without delay, as the original's documentation has them."
+        "turns. *The defaults* are one instance and batches without delay, as Triton's documentation has them."
     )
     lines = [
         "| model | load | configurations | chosen | throughput, of the best | of the defaults | time "

@@ -1,7 +1,7 @@
 # An installation has one of two layouts, which differ in where the plug-ins lie: backends, response
 # caches and repository agents.
 #
-#   relocatable   backends/NAME/...               the original's; `make stage`: cmake/NereidStage.cmake
+#   relocatable   backends/NAME/...               Triton's; `make stage`: cmake/NereidStage.cmake
 #   of Unix       lib/nereid/backends/NAME/...    `make install`, packages: cmake/NereidInstall.cmake
 #
 # The program finds either from its own place (src/base/installation.h). The layout of Unix consists of

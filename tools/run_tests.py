@@ -213,7 +213,7 @@ def stage_asan_frameworks() -> Outcome:
 
 
 def asan_framework_tests(expression: str | None) -> Outcome:
-    """Without the tests of the original server, which cannot load what is linked to the sanitizer. A
+    """Without the tests of Triton, which cannot load what is linked to the sanitizer. A
     test that is skipped counts as failed: all that these need was installed."""
     chosen = "not original" if expression is None else f"({expression}) and not original"
     outcome = python_tests(

@@ -2,12 +2,12 @@
 # Installs what is needed to build, test and run Nereid, unless it is installed already.
 #
 #   tools/setup.sh [--test] [--lint] [--packages] [--image] [--bench] [--vad] [--framework=NAME]...
-#     --test   also the original server, which tests/differential compares with, and --vad
+#     --test   also Triton, which tests/differential compares with, and --vad
 #     --vad    also what examples/vad needs: the model file of silero-vad, espeak-ng
 #     --lint   also the clang tools of `make lint` and `make fuzz`
 #     --packages   also what tests of packages need: roots of their own, lintian, shells
 #     --image  also what `make image` needs: mmdebstrap, umoci
-#     --bench  also what `make bench` needs: the original server, perf_analyzer, matplotlib
+#     --bench  also what `make bench` needs: Triton, perf_analyzer, matplotlib
 #     --conformance   also what `make conformance` needs: Go, Node.js, and the clients that they build, a browser,
 #              nvidia-pytriton
 #     --collector   with --conformance: also the OpenTelemetry Collector, which takes some minutes to build
@@ -185,7 +185,7 @@ install_conformance() {
   install_go_and_node
   install_aside "schemathesis and the clients of KServe" conformance/python "$(section pip-conformance-python)"
   install_aside perf_analyzer perf_analyzer "tritonclient==$PERF_ANALYZER_WHEEL_VERSION"
-  install_aside "the original server" original "$(section pip-differential)"
+  install_aside "Triton" original "$(section pip-differential)"
   install_aside "numpy for its Python models" original-numpy "$(section pip-differential-numpy)"
   install_aside "what nvidia-pytriton needs" pytriton "$(section pip-pytriton)"
   stamp=$(cat tools/{build_conformance,go_environment}.sh tests/conformance/go/* tests/conformance/js/package*.json \
@@ -256,7 +256,7 @@ if $with_pythons; then
   install_other_pythons
 fi
 if $with_original; then
-  install_aside "the original server" original "$(section pip-differential)"
+  install_aside "Triton" original "$(section pip-differential)"
   install_aside "numpy for its Python models" original-numpy "$(section pip-differential-numpy)"
 fi
 if $with_vad; then

@@ -32,7 +32,7 @@ class AnswerStream {
     std::array<char, 4096> bytes_;
   };
 
-  const int answers_;  // the original standard output
+  const int answers_;  // the standard output that the process was started with
   Buffer buffer_;
   std::ostream stream_;
 };

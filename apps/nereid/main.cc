@@ -41,7 +41,7 @@
 namespace nereid {
 namespace {
 
-// Scripts expect the original's name and version in the server's metadata, and empty answers of
+// Scripts expect Triton's name and version in the server's metadata, and empty answers of
 // health routes.
 constexpr char kOriginalProgram[] = "tritonserver";
 constexpr char kOriginalId[] = "triton";

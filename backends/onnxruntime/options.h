@@ -8,7 +8,7 @@ namespace nereid_backend {
 
 inline constexpr std::string_view kNoCuda = "it is for CUDA, and this backend computes on a CPU";
 
-// All names but terminate_late_runs are those of the original's backend.
+// All names but terminate_late_runs are those of Triton's backend.
 inline constexpr OptionSpec kOnnxruntimeParameters[] = {
     ThreadsOption("intra_op_thread_count"),
     ThreadsOption("inter_op_thread_count"),

@@ -15,7 +15,7 @@ namespace nereid_backend {
 Result<BackendSettings> BackendSettings::FromJson(const Json& json) {
   NB_ASSIGN_OR_RETURN(const OptionValues given, ReadSettings(kOpenvinoOptions, json));
   BackendSettings settings;
-  // As in the original: a model that can batch does so, even if only with batches of one.
+  // As in Triton: a model that can batch does so, even if only with batches of one.
   settings.default_max_batch_size = std::max<int64_t>(DefaultMaxBatchSize(given), 1);
   settings.cache_dir = given.Text("cache-dir").value_or("");
   return settings;

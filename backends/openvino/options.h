@@ -11,8 +11,8 @@ inline constexpr std::string_view kNotANumber =
     "4096)";
 inline constexpr std::string_view kNoFixedBatch = "batches of every size run as they are";
 
-// Names, values and texts of the original's backend; then Nereid's own; then those without effect
-// here; then old names of the original's first versions.
+// Names, values and texts of Triton's backend; then Nereid's own; then those without effect
+// here; then old names of Triton's first versions.
 inline constexpr OptionSpec kOpenvinoParameters[] = {
     RefusedAs(IntegerOption("INFERENCE_NUM_THREADS", 0, kMostThreads), kNotANumber),
     RefusedAs(ChoiceOption("HINT_BF16", "yes"),

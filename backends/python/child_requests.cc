@@ -14,7 +14,7 @@ namespace {
 using nereid_python::ValueReader;
 using nereid_python::ValueWriter;
 
-// Checks that requests can be sent to the model in this way. The texts are those of the original.
+// Checks that requests can be sent to the model in this way. The texts are those of Triton.
 Error CheckModel(TRITONSERVER_Server* server, const ChildRequest::Spec& spec) {
   bool ready = false;
   NB_RETURN_IF_ERROR(

@@ -15,7 +15,7 @@ struct ArgsDeleter {
   }
 };
 
-// What the names of the server's own families begin with, those of the original among them. Its
+// What the names of the server's own families begin with, those of Triton among them. Its
 // other backends have families like nv_trt_llm_request_metrics.
 constexpr std::string_view kOfTheServer[] = {
     "nereid_", "nv_cache_",     "nv_cpu_",   "nv_energy_",

@@ -87,7 +87,7 @@ void ModelControl::Unload(std::string model, bool dependents, Done done) {
 Result<bool> ModelControl::IsReady(const std::string& model, const std::string& version) const {
   NB_ASSIGN_OR_RETURN(const int64_t number, ReadVersion(version));
   bool ready = false;
-  // A model that is not known is not ready, as in the original.
+  // A model that is not known is not ready, as in Triton.
   const Error unknown(TRITONSERVER_ServerModelIsReady(server_, model.c_str(), number, &ready));
   return unknown.ok() && ready;
 }

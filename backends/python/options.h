@@ -29,7 +29,7 @@ inline constexpr OptionSpec kPythonSettings[] = {
     BoolOption("fork-server"),
     IntegerOption("fork-server-keep-seconds", 0, kLongestTimeout),
 
-    // The original's, with its texts. It reads numbers up to what is no digit.
+    // Triton's, with its texts. It reads numbers up to what is no digit.
     WithoutEffect(RefusedAs(LeadingIntegerOption("shm-default-byte-size", 1 << 20),
                             "{name} can't be smaller than 4 MiBs"),
                   kGrowingFiles),

@@ -1,5 +1,5 @@
 // OutputCheck: whether the outputs that a model sends are what its configuration says. Clients get
-// them as they are, as from the original; the log names each output that differs, once.
+// them as they are, as from Triton; the log names each output that differs, once.
 // Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_OUTPUT_CHECK_H_
 #define NEREID_BACKENDS_PYTHON_OUTPUT_CHECK_H_

@@ -34,7 +34,7 @@ Result<WrittenRequest> WriteRequest(TRITONBACKEND_Request* request, uint64_t num
                                     const RequestMemory& memory,
                                     nereid_python::ValueWriter* message);
 
-// INVALID_ARG, with the original's texts, if `bytes` are not the wire form of `count` strings.
+// INVALID_ARG, with Triton's texts, if `bytes` are not the wire form of `count` strings.
 Error CheckStrings(std::string_view input, std::string_view bytes, uint64_t count);
 
 // A fingerprint of the request's inputs. Never 0.

@@ -47,7 +47,7 @@ struct PythonSettings {
   std::string runtime_directory;  // folder of the Python backend's own files
   Variables variables;            // of this process, at its start
 
-  // Those of the command line. INVALID_ARG, with the original's texts, for values that the original
+  // Those of the command line. INVALID_ARG, with Triton's texts, for values that Triton
   // refuses, too.
   static Result<PythonSettings> FromJson(const Json& cmdline, const Variables& variables,
                                          std::string_view backend);

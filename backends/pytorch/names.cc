@@ -199,7 +199,7 @@ Error CheckArguments(const ModelConfig& config, const Forward& forward,
   return Error();
 }
 
-// Compares the types in the file with those in the configuration. The texts are the original's.
+// Compares the types in the file with those in the configuration. The texts are Triton's.
 Error CheckReturned(const ModelConfig& config, const Forward& forward,
                     const std::vector<Named>& outputs) {
   for (const Named& output : outputs) {

@@ -1,4 +1,4 @@
-// Maps the tensors of a configuration to the arguments and results of a network, by the original's
+// Maps the tensors of a configuration to the arguments and results of a network, by Triton's
 // rules. Pure except for a warning in the log.
 //
 // Inputs follow the first rule that holds for all inputs of the configuration: the network takes a

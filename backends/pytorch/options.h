@@ -8,7 +8,7 @@ namespace nereid_backend {
 
 inline constexpr std::string_view kNoGpu = "it is for GPUs, and this backend computes on a CPU";
 
-// Names of the original's backend.
+// Names of Triton's backend.
 inline constexpr OptionSpec kPytorchParameters[] = {
     BoolOption("INFERENCE_MODE"),
     BoolOption("DISABLE_OPTIMIZED_EXECUTION"),
@@ -19,7 +19,7 @@ inline constexpr OptionSpec kPytorchParameters[] = {
     BoolOption("ENABLE_JIT_EXECUTOR"),
     BoolOption("ENABLE_TENSOR_FUSER"),
 
-    // Those of the original's Python runtime.
+    // Those of Triton's Python runtime.
     OtherName("NUM_THREADS", "INTRA_OP_THREAD_COUNT", "is another name of INTRA_OP_THREAD_COUNT"),
     OtherName("NUM_INTEROP_THREADS", "INTER_OP_THREAD_COUNT",
               "is another name of INTER_OP_THREAD_COUNT"),

@@ -34,7 +34,7 @@ TEST(ParametersTest, Values) {
   EXPECT_TRUE(Read("INFERENCE_MODE", "yes")->inference_mode);
 }
 
-// The original reads these in its Python runtime, where they say the same of a CPU.
+// Triton reads these in its Python runtime, where they say the same of a CPU.
 TEST(ParametersTest, OtherNamesOfThreads) {
   EXPECT_EQ(Read("NUM_THREADS", "3")->intra_op_threads, 3);
   EXPECT_EQ(Read("NUM_INTEROP_THREADS", "2")->inter_op_threads, 2);

@@ -11,7 +11,7 @@
 
 namespace nereid_backend {
 
-// UNAVAILABLE, as in the original: there is no `path`, which the model needs. `hint` follows the
+// UNAVAILABLE, as in Triton: there is no `path`, which the model needs. `hint` follows the
 // sentence.
 Error NoModelFile(const ModelConfig& config, const std::filesystem::path& path,
                   std::string_view hint = "");

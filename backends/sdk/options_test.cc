@@ -117,7 +117,7 @@ TEST_F(OptionsTest, ValuesOfNoKindAreRefused) {
   EXPECT_EQ(Refusal("device", "GPU"), "m: device is GPU (gpu)");
 }
 
-// As in the original, a negative number of threads says nothing.
+// As in Triton, a negative number of threads says nothing.
 TEST_F(OptionsTest, NegativeThreadsCountAsNotGiven) {
   const Result<OptionValues> values = Read({"thread_count", "-1"});
   ASSERT_TRUE(values.ok());

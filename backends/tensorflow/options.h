@@ -6,7 +6,7 @@
 
 namespace nereid_backend {
 
-// Names of the original's backend, as those of the settings but one.
+// Names of Triton's backend, as those of the settings but one.
 inline constexpr OptionSpec kTensorflowParameters[] = {
     IntegerOption("TF_NUM_INTRA_THREADS", 0, kMostThreads),
     IntegerOption("TF_NUM_INTER_THREADS", 0, kMostThreads),

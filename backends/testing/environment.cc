@@ -1,4 +1,4 @@
-// Behaviour environment: does what backends do under the original and expect to work. It uses most
+// Behaviour environment: does what backends do under Triton and expect to work. It uses most
 // of the default stack of a thread, starts processes that signals can end, and changes the C++
 // locale of the process. docs/adr/0013 has the list.
 #include <spawn.h>

@@ -51,7 +51,7 @@ def start(
     environment: Mapping[str, str] | None = None,
 ) -> Contestant:
     """Starts `nereid` or `original` and waits until it is ready. `original_backends`: the backends
-    that the original loads; ours by default. `environment`: variables added to this process's."""
+    that Triton loads; ours by default. `environment`: variables added to this process's."""
     ports = free_ports(3)
     logs = work / f"{name}-log"
     layout = prepare(work / "original") if name == "original" else None

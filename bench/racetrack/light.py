@@ -157,7 +157,7 @@ MAX_BATCH = 64
 ENTRANTS = (
     Entrant("nereid", "Nereid, ONNX model", _nereid),
     Entrant("function", "Nereid, Python function", _nereid_function, (python_package(),)),
-    Entrant("original", "the original, 2.51", _original),
+    Entrant("original", "Triton, 2.51", _original),
     Entrant("litserve", "LitServe", _litserve(1), _LITSERVE, "/predict", plain_body=True),
     Entrant("litserve-batching", "LitServe, batching", _litserve(MAX_BATCH), _LITSERVE, "/predict", plain_body=True),
     Entrant("mlserver", "MLServer", _mlserver(), _MLSERVER),
@@ -189,7 +189,7 @@ def installed_mib() -> dict[str, tuple[float, float]]:
         found[name] = (_folder_mib(DEPENDENCIES / folder / folder), whole - numpy + runtime)
     original = DEPENDENCIES / "original"
     if original.is_dir():
-        found["the original (nvidia-pytriton)"] = (_folder_mib(original), _folder_mib(original) + runtime)
+        found["Triton (nvidia-pytriton)"] = (_folder_mib(original), _folder_mib(original) + runtime)
     return found
 
 

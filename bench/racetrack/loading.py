@@ -92,9 +92,9 @@ def latency_line(result: Mapping[str, Any], when: str, protocol: str, check: str
     return cells
 
 
-TIME_HEAD = "| how | Nereid, s | original, s | ratio | all of Nereid's | all of the original's |"
+TIME_HEAD = "| how | Nereid, s | Triton, s | ratio | all of Nereid's | all of Triton's |"
 LATENCY_HEAD = (
-    "| check | p50 µs | original | ratio | p99 µs | original | ratio | max µs | original | ratio "
+    "| check | p50 µs | Triton | ratio | p99 µs | Triton | ratio | max µs | Triton | ratio "
     "| checks | wrong answers |"
 )
 
@@ -104,7 +104,7 @@ def render(result: Mapping[str, Any]) -> str:
     host, memory = result["host"], result["memory_mib"]
     load = ", ".join(f"{value:.2f}" for value in host["load_average_before"])
     parts = [
-        f"# {result['models']} models are loaded: Nereid {result['commit']} against the original 2.51, "
+        f"# {result['models']} models are loaded: Nereid {result['commit']} against Triton 2.51, "
         f"{result['when']}",
         f"{host['cores']} cores, {host['processor']}, {host['system']}; load average before the run "
         f"{load}. {result['rounds']} rounds; both servers have all cores, and share them with the "
@@ -123,7 +123,7 @@ def render(result: Mapping[str, Any]) -> str:
     parts.append("## Time until all are ready")
     parts.append(markdown_table(TIME_HEAD, [time_line(result, way) for way in WAYS]))
     parts.append(
-        f"Resident memory with all of them: {memory['nereid']:.0f} MiB, original "
+        f"Resident memory with all of them: {memory['nereid']:.0f} MiB, Triton "
         f"{memory['original']:.0f} MiB."
     )
     for when, name in TIMES.items():

@@ -1,6 +1,6 @@
 """perf_analyzer, the original project's own load generator, as a second opinion on ours.
 
-The binary is in an old wheel of tritonclient. It needs two libraries that only the original
+The binary is in an old wheel of tritonclient. It needs two libraries that only Triton
 server's wheel contains; a folder with links to both is put on the loader's path.
 """
 
@@ -35,7 +35,7 @@ def prepare(work: Path) -> tuple[Path, dict[str, str]]:
     for name, pattern in NEEDED.items():
         found = sorted((INSTALL_FOLDER / "nvidia_pytriton.libs").glob(pattern))
         if not found:
-            raise NotAvailable(f"no {pattern} in the original server's wheel")
+            raise NotAvailable(f"no {pattern} in Triton's wheel")
         link = libraries / name
         link.unlink(missing_ok=True)
         link.symlink_to(found[0])

@@ -14,7 +14,7 @@ from matplotlib import pyplot  # noqa: E402
 from racetrack.statistics import race  # noqa: E402
 from racetrack.workloads import IDENTITY_SMALL  # noqa: E402
 
-COLOURS = {"Nereid": "#0b6e8f", "original 2.51": "#c2571a"}
+COLOURS = {"Nereid": "#0b6e8f", "Triton 2.51": "#c2571a"}
 
 
 def draw(result: Mapping[str, Any], folder: Path) -> list[Path]:
@@ -32,7 +32,7 @@ def draw(result: Mapping[str, Any], folder: Path) -> list[Path]:
         ]
         rows.sort(key=lambda row: row["concurrency"])
         races = [race(row) for row in rows]
-        for label, side in (("Nereid", "ours"), ("original 2.51", "peer")):
+        for label, side in (("Nereid", "ours"), ("Triton 2.51", "peer")):
             points = [getattr(one, side) for one in races]
             throughput = [point.throughput / 1000 for point in points]
             axis.plot(

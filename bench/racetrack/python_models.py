@@ -1,4 +1,4 @@
-"""Python models: compares our Python backend in our server with the original's in the original.
+"""Python models: compares our Python backend in our server with Triton's in Triton.
 Both use the same interpreter, the same numpy and the same repository. This module measures;
 python_page.py writes the page.
 
@@ -59,12 +59,12 @@ BOUNDS = {
     if row.shared or (row.model is ADD_SUB and row.concurrency == 1)
 }
 BOUND = "native"  # the name of its runs, besides those of NAMES
-# The aims: throughput at least so many times the original's.
+# The aims: throughput at least so many times Triton's.
 AIMS = {ADD_SUB.name: 3.0, IDENTITY.name: 3.0, REPEAT.name: 3.0, BLS.name: 2.0}
 SHARED_AIM = 5.0  # with the tensors in the client's shared memory
 # Server options for the two measurements of the start. The models' configurations are complete.
 STARTS = {"as usual": (), "without completion": ("--disable-auto-complete-config",)}
-# Debian's interpreter; the stub of the original's backend needs this version.
+# Debian's interpreter; the stub of Triton's backend needs this version.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(NUMPY_FOLDER)}
 
 
@@ -109,7 +109,7 @@ def _add(
 
 
 def original_backends(folder: Path) -> Path:
-    """Our backends, except for `python`, which is the original's."""
+    """Our backends, except for `python`, which is Triton's."""
     for source in backend_directory().iterdir():
         if source.name != "python":
             (folder / source.name).parent.mkdir(parents=True, exist_ok=True)

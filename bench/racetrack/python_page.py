@@ -11,14 +11,14 @@ from racetrack.python_models import BOUND, INSTANCES, LOADS, aim_of, middle_rati
 from racetrack.statistics import CLIENT_LIMIT, race, ratio, summarise
 from racetrack.table import markdown_table, number, percent, times
 
-MOST_START, MOST_MEMORY = 0.7, 0.6  # relative to the original's
+MOST_START, MOST_MEMORY = 0.7, 0.6  # relative to Triton's
 HEAD = (
-    "| row | conc. | throughput | original | ratio | aim | p50 µs | original | ratio | p99 µs | original "
+    "| row | conc. | throughput | Triton | ratio | aim | p50 µs | Triton | ratio | p99 µs | Triton "
     "| spread | client CPU |"
 )
-BOUND_HEAD = "| row, by a model in C++ | conc. | throughput | p50 µs | of the original's Python | aim |"
-START_HEAD = "| start of an instance | Nereid, s | original, s | ratio | aim |"
-MEMORY_HEAD = "| proportional set size of all processes, MiB | Nereid | original | ratio | aim |"
+BOUND_HEAD = "| row, by a model in C++ | conc. | throughput | p50 µs | of Triton's Python | aim |"
+START_HEAD = "| start of an instance | Nereid, s | Triton, s | ratio | aim |"
+MEMORY_HEAD = "| proportional set size of all processes, MiB | Nereid | Triton | ratio | aim |"
 
 
 def failures(result: Mapping[str, Any]) -> list[str]:
@@ -31,21 +31,21 @@ def failures(result: Mapping[str, Any]) -> list[str]:
             found.append(f"{row['key']}: requests failed")
         elif ratio is None or ratio < aim_of(row):
             found.append(
-                f"{row['key']}: {times(ratio)} the original's throughput, "
+                f"{row['key']}: {times(ratio)} Triton's throughput, "
                 f"{aim_of(row):g} are wanted"
             )
     for how, seconds in result["starts"].items():
         ratio = middle_ratio(*(seconds[name] for name in NAMES))
         if ratio > MOST_START:
             found.append(
-                f"start of an instance {how}: {times(ratio)} the original's time, "
+                f"start of an instance {how}: {times(ratio)} Triton's time, "
                 f"{MOST_START:g} are allowed"
             )
     if result["memory_mib"]:
         ours, theirs = (result["memory_mib"][name]["ten"] for name in NAMES)
         if ours / theirs > MOST_MEMORY:
             found.append(
-                f"memory with {INSTANCES} instances: {times(ours / theirs)} the original's, "
+                f"memory with {INSTANCES} instances: {times(ours / theirs)} Triton's, "
                 f"{MOST_MEMORY:g} are allowed"
             )
     return found
@@ -109,7 +109,7 @@ def render(result: Mapping[str, Any]) -> str:
     wrong = failures(result)
     load = host["load_average_before"][0]
     parts = [
-        f"# Python models: Nereid {result['commit']} against the original 2.51, {result['when']}",
+        f"# Python models: Nereid {result['commit']} against Triton 2.51, {result['when']}",
         f"{host['cores']} cores, {host['processor']}, {host['system']}; load average before {load:.2f}. "
         "Each server with its own Python backend, the same models, the same interpreter and numpy; one "
         "core for a server and its models' processes, another for the client. Medians of "

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from racetrack.workloads import Model
 
 FOLDER = Path("/dev/shm")
-# The original, release 2.51, has no such option: its clients may always use shared memory.
+# Triton, release 2.51, has no such option: its clients may always use shared memory.
 OPTIONS = {"nereid": ("--allow-client-shm=true",), "original": ()}
 
 

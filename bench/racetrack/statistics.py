@@ -66,7 +66,7 @@ def summarise(runs: Sequence[Run]) -> Summary:
 
 @dataclass(frozen=True)
 class Race:
-    """One row: Nereid compared with the original."""
+    """One row: Nereid compared with Triton."""
 
     ours: Summary
     peer: Summary

@@ -12,8 +12,8 @@ from racetrack.statistics import CLIENT_LIMIT, Race, race, ratio
 Result = Mapping[str, Any]  # a result file
 
 HEAD = (
-    "| row | conc. | throughput | original | ratio | p50 µs | original | ratio "
-    "| p99 µs | original | CPU µs | original | ratio | of the limit | spread | client CPU |"
+    "| row | conc. | throughput | Triton | ratio | p50 µs | Triton | ratio "
+    "| p99 µs | Triton | CPU µs | Triton | ratio | of the limit | spread | client CPU |"
 )
 
 
@@ -107,7 +107,7 @@ def limits_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 SHARED_HEAD = (
-    "| row | copy µs, Nereid | original | CPU µs beyond the copy, Nereid | original | ratio |"
+    "| row | copy µs, Nereid | Triton | CPU µs beyond the copy, Nereid | Triton | ratio |"
 )
 
 
@@ -155,7 +155,7 @@ def server_table(servers: Mapping[str, Mapping[str, Any]]) -> str:
         ("after", "resident memory, after, MiB"),
     ):
         lines.append(line(what, ours["memory_mib"][key], peer["memory_mib"][key], ".1f"))
-    return markdown_table("| what | Nereid | original | ratio |", lines)
+    return markdown_table("| what | Nereid | Triton | ratio |", lines)
 
 
 def cross_check_table(checks: Sequence[Mapping[str, Any]]) -> str:
@@ -176,7 +176,7 @@ def cross_check_table(checks: Sequence[Mapping[str, Any]]) -> str:
 
 COMPUTE_HEAD = (
     "| model | rows | ONNX Runtime in a loop, µs | with pauses "
-    "| in Nereid | ratio | in the original | ratio |"
+    "| in Nereid | ratio | in Triton | ratio |"
 )
 
 
@@ -209,10 +209,10 @@ def render(result: Result) -> str:
     host, settings = result["host"], result["settings"]
     load = ", ".join(f"{value:.2f}" for value in host["load_average_before"])
     parts = [
-        f"# Nereid {result['commit']} against the original 2.51, {result['when']}",
+        f"# Nereid {result['commit']} against Triton 2.51, {result['when']}",
         f"{host['cores']} cores, {host['processor']}, {host['system']}; load average before the "
         f"run {load}. Medians of {settings['alternations']} alternations of "
-        f"{settings['seconds']} s each; the original with "
+        f"{settings['seconds']} s each; Triton with "
         f"{' '.join(map(without_folder, settings['original_options'])) or 'its default options'}.",
     ]
     if host["load_average_before"][0] > 0.5:

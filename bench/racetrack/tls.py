@@ -9,7 +9,7 @@ USE_HTTPS = "--http-use-ssl=1"
 
 
 def options(certificate: Path, key: Path) -> Mapping[str, tuple[str, ...]]:
-    """The options of each server. The original has no TLS on its HTTP port."""
+    """The options of each server. Triton has no TLS on its HTTP port."""
 
     def of(protocol: str) -> tuple[str, ...]:
         return (

@@ -16,7 +16,7 @@ from support.repository import ModelRepository, tensor_text
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "models"
 WIDTH = (16,)
 ENSEMBLE_BATCH = 4
-# The defaults that the original documents.
+# The defaults that Triton documents.
 DEFAULTS = "instance_group [ { count: 1 kind: KIND_CPU } ]\ndynamic_batching { }\n"
 
 

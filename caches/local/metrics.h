@@ -1,5 +1,5 @@
 // CacheMetrics: shows the state of the local cache as gauges of the server's metrics page, under
-// the names that the original's cache uses. A separate thread updates them every second, so that
+// the names that Triton's cache uses. A separate thread updates them every second, so that
 // look-ups pay nothing for them. Owned by the cache. Thread-compatible.
 #ifndef NEREID_CACHES_LOCAL_METRICS_H_
 #define NEREID_CACHES_LOCAL_METRICS_H_

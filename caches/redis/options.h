@@ -1,4 +1,4 @@
-// RedisOptions: the settings of the Redis cache, under the names that the original's has, but for
+// RedisOptions: the settings of the Redis cache, under the names that Triton's has, but for
 // `ttl_seconds`, which it has not. Plain values.
 #ifndef NEREID_CACHES_REDIS_OPTIONS_H_
 #define NEREID_CACHES_REDIS_OPTIONS_H_

@@ -1,5 +1,5 @@
 /* What this library offers to backends beyond the interface of triton/core/tritonbackend.h. A
- * backend that is to work with the original, too, looks the functions up by dlsym(RTLD_DEFAULT,
+ * backend that is to work with Triton, too, looks the functions up by dlsym(RTLD_DEFAULT,
  * ...), and does without those that are not there. */
 #ifndef NEREID_NEREID_BACKEND_H_
 #define NEREID_NEREID_BACKEND_H_

@@ -1,5 +1,5 @@
 /* What this library offers beyond the interface of triton/core/tritonserver.h. A program that uses
- * it needs this library; with the original's it does not link. */
+ * it needs this library; with Triton's it does not link. */
 #ifndef NEREID_NEREID_SERVER_H_
 #define NEREID_NEREID_SERVER_H_
 

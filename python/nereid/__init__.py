@@ -10,7 +10,7 @@
 ...     return {"y": 2 * x}
 >>> nereid.serve(double)
 
-``nereid.tritonserver`` is the same server with the names of the original's package ``tritonserver``.
+``nereid.tritonserver`` is the same server with the names of Triton's package ``tritonserver``.
 """
 
 from __future__ import annotations

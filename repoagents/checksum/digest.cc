@@ -53,7 +53,7 @@ Result<Expected> ReadParameter(std::string_view name, std::string_view value) {
         StrCat("Unexpected parameter '", name,
                "' of the checksum agent: expected 'MD5:<path>' or 'SHA256:<path>'"));
   }
-  // A slash in front means the model's directory, as in the original.
+  // A slash in front means the model's directory, as in Triton.
   const std::string_view path = name.substr(colon + 1);
   expected.path = std::string(path.substr(std::min(path.size(), path.find_first_not_of('/'))));
   if (!StaysInside(expected.path)) {

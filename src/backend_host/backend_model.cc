@@ -34,7 +34,7 @@ bool Holds(const fs::path& outer, const fs::path& path) {
 }
 
 // The configured library. It lies in the model's directory; a relative path begins there or, as in
-// the original, in the working directory.
+// Triton, in the working directory.
 absl::StatusOr<StrategyLibrary> FindConfigured(const fs::path& model_dir,
                                                const std::string& configured) {
   std::error_code ignored;

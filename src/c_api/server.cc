@@ -92,7 +92,7 @@ extern "C" {
 TRITONSERVER_Error* TRITONSERVER_ServerNew(TRITONSERVER_Server** server,
                                            TRITONSERVER_ServerOptions* options) try {
   nereid::ServerOptions all = options->options;
-  // Existing tests for the original set these delays in the environment.
+  // Existing tests for Triton set these delays in the environment.
   all.hold_until_queued = nereid::HoldFromText(std::getenv("TRITONSERVER_DELAY_SCHEDULER"));
   all.hold_until_backlogged =
       nereid::HoldFromText(std::getenv("TRITONSERVER_BACKLOG_DELAY_SCHEDULER"));

@@ -21,7 +21,7 @@ using nereid::ToCError;
 
 namespace {
 
-// The installation that this library belongs to; otherwise where the original has its own.
+// The installation that this library belongs to; otherwise where Triton has its own.
 std::string DefaultFolder(const std::string& kind) {
   const std::filesystem::path folder = nereid::InstalledFolder(nereid::OwnLibrary(), kind);
   std::error_code error;

@@ -152,7 +152,7 @@ const char* TRITONSERVER_ErrorCodeString(TRITONSERVER_Error* error) {
     case TRITONSERVER_ERROR_ALREADY_EXISTS:
       return "Already exists";
     case TRITONSERVER_ERROR_CANCELLED:
-      break;  // the original has no text for it either
+      break;  // Triton has no text for it either
   }
   return "<invalid code>";
 }

@@ -6,8 +6,8 @@
 //   uint32 number of parameters, and of each: uint32 length, name; uint8 kind (the index of
 //   ParameterValue); uint32 length, value.
 //
-// In the byte order of the machine. The part before the parameters has the same layout as in the
-// original server.
+// In the byte order of the machine. The part before the parameters has the same layout as in
+// Triton.
 #ifndef NEREID_CACHE_PACKED_RESPONSE_H_
 #define NEREID_CACHE_PACKED_RESPONSE_H_
 

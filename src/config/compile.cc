@@ -241,7 +241,7 @@ std::vector<WarmupSpec> ToWarmup(const inference::ModelConfig& config) {
   return samples;
 }
 
-// As in the original, the last entry for a family counts.
+// As in Triton, the last entry for a family counts.
 std::optional<std::vector<double>> ToFirstResponseBounds(const inference::ModelMetrics& metrics) {
   std::optional<std::vector<double>> bounds;
   for (const inference::ModelMetrics::MetricControl& control : metrics.metric_control()) {

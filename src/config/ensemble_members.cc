@@ -196,7 +196,7 @@ absl::StatusOr<std::vector<uint32_t>> DecoupledOrigins(const CompiledModel& ense
       done[i] = changed = true;
     }
   }
-  // The outputs meet in one answer, as inputs meet in a step; the original names the ensemble then.
+  // The outputs meet in one answer, as inputs meet in a step; Triton names the ensemble then.
   uint32_t origin = 0;
   for (const OutputSpec& output : ensemble.outputs) {
     const auto own = origin_of.find(output.name);

@@ -96,7 +96,7 @@ absl::Status Server::Infer(InferRequest* request, TracePtr trace) {
     return absl::UnavailableError("Server not ready");
   }
   if (absl::Status callbacks = CheckCallbacks(*request); !callbacks.ok()) {
-    // What is wrong with the content comes first, as in the original.
+    // What is wrong with the content comes first, as in Triton.
     if (!request->in_flight()) RETURN_IF_ERROR(RequestValidator::Prepare(request));
     return callbacks;
   }

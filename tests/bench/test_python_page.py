@@ -58,15 +58,15 @@ def test_all_aims_are_met() -> None:
 @pytest.mark.parametrize(
     ("made", "words"),
     [
-        (result(row("py_add_sub", 2.9)), "2.90× the original's throughput, 3 are wanted"),
-        (result(row("py_bls", 1.9)), "1.90× the original's throughput, 2 are wanted"),
+        (result(row("py_add_sub", 2.9)), "2.90× Triton's throughput, 3 are wanted"),
+        (result(row("py_bls", 1.9)), "1.90× Triton's throughput, 2 are wanted"),
         (result(row("py_identity", errors=1)), "requests failed"),
         (
             result(row("py_identity", 4.9, over="/shared")),
-            "4.90× the original's throughput, 5 are wanted",
+            "4.90× Triton's throughput, 5 are wanted",
         ),
-        (result(row("py_repeat"), start=0.8), "0.80× the original's time"),
-        (result(row("py_repeat"), memory=0.7), "0.70× the original's, 0.6 are allowed"),
+        (result(row("py_repeat"), start=0.8), "0.80× Triton's time"),
+        (result(row("py_repeat"), memory=0.7), "0.70× Triton's, 0.6 are allowed"),
     ],
 )
 def test_what_falls_short_is_told(made: dict[str, Any], words: str) -> None:

@@ -64,7 +64,7 @@ def test_a_row_with_two_limits_has_a_line_for_each() -> None:
 
 def test_options_are_shown_without_folders(result: dict[str, Any]) -> None:
     result["settings"]["original_options"] = ["--grpc-use-ssl=1", "--grpc-server-key=/a/b/key.pem"]
-    assert "the original with --grpc-use-ssl=1 --grpc-server-key=key.pem." in table.render(result)
+    assert "Triton with --grpc-use-ssl=1 --grpc-server-key=key.pem." in table.render(result)
 
 
 def test_shared_memory_without_the_copy() -> None:

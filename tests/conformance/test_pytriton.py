@@ -1,6 +1,6 @@
 """nvidia-pytriton serves with Nereid in place of the server that it brings.
 
-The package is the one that the original comes in. Only the folders of its server are replaced, as
+The package is the one that Triton comes in. Only the folders of its server are replaced, as
 an operator would do it; its Python code, which starts the server by its own command line and loads
 its models over HTTP with files, is unchanged.
 """

@@ -1,1 +1,1 @@
-"""The differential test: the same requests to the original server and to Nereid."""
+"""The differential test: the same requests to Triton and to Nereid."""

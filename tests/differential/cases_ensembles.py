@@ -69,7 +69,7 @@ def good_http() -> list[HttpCase]:
         here(infer("http-good-ensemble", "chain", [INTS], id="an id")),
         here(infer("http-good-ensemble-nested", "nested", [INTS])),
         here(infer("http-good-ensemble-batch", "batched_chain", [ROWS])),
-        # Only one output, because the original writes the two in the order in which they arrive.
+        # Only one output, because Triton writes the two in the order in which they arrive.
         here(infer("http-good-ensemble-one-output", "fork", [INTS], outputs=ONE)),
         here(
             infer_binary(

@@ -200,7 +200,7 @@ def bad_admin() -> list[GrpcCase]:
 
 
 def bad_extensions() -> list[GrpcCase]:
-    """Extensions that the original has and Nereid does not."""
+    """Extensions that Triton has and Nereid does not."""
     return [
         GrpcCase(
             "grpc-bad-shm-system-status",
@@ -210,7 +210,7 @@ def bad_extensions() -> list[GrpcCase]:
         GrpcCase(
             "grpc-bad-shm-cuda-status", "CudaSharedMemoryStatus", pb.CudaSharedMemoryStatusRequest()
         ),
-        # The settings are a map, which the original writes in another order each time.
+        # The settings are a map, which Triton writes in another order each time.
         GrpcCase("grpc-bad-trace-setting", "TraceSetting", pb.TraceSettingRequest(), golden=False),
         *bad_trace_settings(),
     ]

@@ -67,7 +67,7 @@ def bad_routes() -> list[HttpCase]:
 
 
 def bad_extensions() -> list[HttpCase]:
-    """Extensions that the original has and Nereid does not."""
+    """Extensions that Triton has and Nereid does not."""
     status = [
         get("http-bad-shm-system-status", "/v2/systemsharedmemory/status"),
         get("http-bad-shm-cuda-status", "/v2/cudasharedmemory/status"),

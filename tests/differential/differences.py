@@ -11,7 +11,7 @@ from differential.observe import Difference
 from support.stage import PROJECT_ROOT
 
 TABLE = PROJECT_ROOT / "docs" / "protocol" / "differences.md"
-COLUMNS = ["id", "aspect", "cases", "original 2.51", "Nereid", "why"]
+COLUMNS = ["id", "aspect", "cases", "Triton 2.51", "Nereid", "why"]
 # Aspect of a row that is shown by another test, which its column 'cases' names.
 ELSEWHERE = "elsewhere"
 

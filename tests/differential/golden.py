@@ -1,4 +1,4 @@
-"""Answers of the original, kept as files: tests/golden/original-2.51/<case>.json.
+"""Answers of Triton, kept as files: tests/golden/original-2.51/<case>.json.
 
 `python -m differential.golden` in tests/ writes them again from the installed original.
 """

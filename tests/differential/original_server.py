@@ -1,4 +1,4 @@
-"""The original server (2.51) from the nvidia-pytriton wheel, started without GPU support.
+"""Triton (2.51) from the nvidia-pytriton wheel, started without GPU support.
 
 The wheel's libraries have hashed names, but backends need `libtritonserver.so`. So the server is
 started from a folder of links in which that name refers to the wheel's library. The loader then
@@ -27,14 +27,14 @@ INSTALL_FOLDER = PROJECT_ROOT / "build" / "deps" / "original"
 # Its Python backend returns empty tensors under numpy 2, so its models get an older one.
 NUMPY_FOLDER = PROJECT_ROOT / "build" / "deps" / "original-numpy"
 HOW_TO_INSTALL = (
-    "The original server is not installed. Run 'tools/setup.sh --test', or by hand, with the "
+    "Triton is not installed. Run 'tools/setup.sh --test', or by hand, with the "
     "version that [pip-differential] in tools/dependencies.txt pins: "
     "'pip install --no-deps --target build/deps/original nvidia-pytriton==0.7.0'."
 )
 
 
 class OriginalMissing(AssertionError):
-    """The wheel with the original server is not installed."""
+    """The wheel with Triton is not installed."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def start_original(
     options: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
 ) -> ServerProcess:
-    """Starts the original on loopback. `ports`: HTTP, gRPC, metrics; free ones by default.
+    """Starts Triton on loopback. `ports`: HTTP, gRPC, metrics; free ones by default.
 
     `backend_directory` is the folder with NAME/libtriton_NAME.so; the wheel's own python backend
     by default. `environment`: variables added to this process's environment.
@@ -139,7 +139,7 @@ def start_original(
 
 
 def main() -> int:
-    """Runs the original in the foreground, for trying things by hand."""
+    """Runs Triton in the foreground, for trying things by hand."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="where the links go")
     parser.add_argument("--model-repository", type=Path, required=True)

@@ -1,4 +1,4 @@
-"""The servers of the differential test: each kind for the original and for Nereid, on the same
+"""The servers of the differential test: each kind for Triton and for Nereid, on the same
 repository with the same options."""
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Targets:
 
 
 def original_targets(folder: Path) -> Targets:
-    """The original with Nereid's backends."""
+    """Triton with Nereid's backends."""
     layout = prepare(folder / "original")
 
     def target(kind: str) -> Target:
@@ -94,7 +94,7 @@ def original_targets(folder: Path) -> Targets:
 
 
 def nereid_targets(folder: Path) -> Targets:
-    """Nereid under the original's name, so that its metadata contains the original's name."""
+    """Nereid under Triton's name, so that its metadata contains Triton's name."""
 
     def target(kind: str) -> Target:
         repository = KINDS[kind].write(folder / kind / "models")

@@ -14,7 +14,7 @@ from support.poll import poll_until
 from support.server_process import LOOPBACK, ServerProcess
 
 
-# The original counts a request of an ensemble shortly after its answer.
+# Triton counts a request of an ensemble shortly after its answer.
 COUNTED_SECONDS = 0.2
 
 

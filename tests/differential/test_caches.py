@@ -1,4 +1,4 @@
-"""Caches of one server in the other: ours in the original, and the original's in ours."""
+"""Caches of one server in the other: ours in Triton, and Triton's in ours."""
 
 from __future__ import annotations
 
@@ -91,10 +91,10 @@ def test_the_originals_local_cache_in_ours(tmp_path: Path, models: ModelReposito
     """The cache needs the server's library under its name in the wheel."""
     library = "libtritoncache_local.so"
     found = list(INSTALL_FOLDER.glob(f"pytriton/tritonserver/caches/local/{library}"))
-    assert found, "the original server is not installed: tools/setup.sh --test"
+    assert found, "Triton is not installed: tools/setup.sh --test"
     caches = tmp_path / "caches"
     (caches / "local").mkdir(parents=True)
-    # A copy, because in its own folder it would find the original's library first.
+    # A copy, because in its own folder it would find Triton's library first.
     shutil.copyfile(found[0], caches / "local" / library)
     names = tmp_path / "lib"
     names.mkdir()
@@ -110,7 +110,7 @@ def test_the_originals_local_cache_in_ours(tmp_path: Path, models: ModelReposito
         server.wait_for()
         assert_answers_from_the_cache(server)
         poll_until(
-            "the gauges of the original's cache",
+            "the gauges of Triton's cache",
             lambda: metric(server.metrics_url, "nv_cache_num_entries") > 0,
         )
     finally:

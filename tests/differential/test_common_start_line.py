@@ -1,4 +1,4 @@
-"""The original takes the line of tests/e2e/test_common_start_line.py, and does the same with it."""
+"""Triton takes the line of tests/e2e/test_common_start_line.py, and does the same with it."""
 
 from __future__ import annotations
 

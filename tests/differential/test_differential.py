@@ -1,4 +1,4 @@
-"""Sends the same requests to the original server and to Nereid, and compares the answers.
+"""Sends the same requests to Triton and to Nereid, and compares the answers.
 
 docs/protocol/differences.md lists the allowed differences. Any other difference fails the case. A
 row of the list that no case shows any more is a failure too.

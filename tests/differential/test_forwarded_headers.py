@@ -85,7 +85,7 @@ def test_an_empty_value(servers: Servers) -> None:
 
 
 def test_generate(servers: Servers) -> None:
-    """The original does not forward them."""
+    """Triton does not forward them."""
 
     def ask(server: ServerProcess) -> Any:
         path = "/v2/models/parameters/generate"

@@ -1,4 +1,4 @@
-"""Compares Nereid with the recorded answers of the original, without an installed original."""
+"""Compares Nereid with the recorded answers of Triton, without an installed original."""
 
 from __future__ import annotations
 

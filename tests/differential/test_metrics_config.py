@@ -94,7 +94,7 @@ def test_same_metrics(setting: str, tmp_path: Path) -> None:
     ours = {key: value for key, value in ours.items() if not key.startswith(ONLY_OURS)}
     assert "nv_inference_count" in ours
     if "counter_latencies=false" in " ".join(options):
-        # The original stops counting altogether (differences.md, counters-without-latencies).
+        # Triton stops counting altogether (differences.md, counters-without-latencies).
         counted = {key for key, value in original.items() if value == "0"}
         assert counted
         ours = {key: "0" if key in counted else value for key, value in ours.items()}

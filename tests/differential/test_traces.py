@@ -51,7 +51,7 @@ def run_both(
     settings: list[str],
     use: Callable[[ServerProcess], None],
 ) -> list[Path]:
-    """The folders of the traces of the original and of Nereid."""
+    """The folders of the traces of Triton and of Nereid."""
     folders = []
     for name in ("original", "nereid"):
         folder = tmp_path / f"traces-{name}"

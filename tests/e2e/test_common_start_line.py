@@ -1,4 +1,4 @@
-"""A start line with all options of the original that a deployment without GPUs may have."""
+"""A start line with all options of Triton that a deployment without GPUs may have."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from support.start_line_checks import (
 )
 
 OPTION = re.compile(r"^\| `--([a-z0-9-]+)(?:=|`)", re.MULTILINE)
-# What the original does not have.
+# What Triton does not have.
 OURS = {
     "help-markdown",
     "version",

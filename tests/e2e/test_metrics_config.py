@@ -107,7 +107,7 @@ def test_kinds_can_be_switched_off(
     kinds = families(server)
     for name in (*COUNTERS, *HISTOGRAMS, "nv_cache_num_hits_per_model"):
         assert name not in kinds
-    # The original stops counting requests, too.
+    # Triton stops counting requests, too.
     assert metric(server.metrics_url, "nv_inference_request_success", model="echo") == 1
 
 

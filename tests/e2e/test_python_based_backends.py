@@ -1,6 +1,6 @@
 """Backends that are written in Python: backends/NAME/model.py, run by the Python backend's library.
 
-The same backend runs with the original's library, which only needs the server, and with ours, if it
+The same backend runs with Triton's library, which only needs the server, and with ours, if it
 is staged.
 """
 
@@ -23,7 +23,7 @@ from support.repository import ModelRepository
 from support.server_process import ServerProcess
 from support.stage import backend_directory, server_binary, stage_root
 
-# It answers with an error text, because the original's build returns no tensors under numpy 2.
+# It answers with an error text, because Triton's build returns no tensors under numpy 2.
 BACKEND = """
 import json
 import os
@@ -78,7 +78,7 @@ class Backends:
 
 
 def original_backends(folder: Path) -> Backends:
-    """The original's library needs the server's library under its name in the wheel."""
+    """Triton's library needs the server's library under its name in the wheel."""
     try:
         layout = prepare(folder)
     except OriginalMissing as missing:

@@ -128,7 +128,7 @@ def test_health_bodies(
     options: tuple[str, ...],
     empty: bool,
 ) -> None:
-    """Scripts written for the original compare what `curl -s -w %{http_code}` prints with 200."""
+    """Scripts written for Triton compare what `curl -s -w %{http_code}` prints with 200."""
     add(model_repository, "echo")
     server = server_factory(
         model_repository, *options, "--model-control-mode=explicit", "--load-model=*", binary=binary

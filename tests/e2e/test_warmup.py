@@ -107,7 +107,7 @@ def test_every_instance_runs_every_sample(server: ServerProcess) -> None:
 
 
 def test_warm_up_counts_like_any_work(server: ServerProcess) -> None:
-    """Warm-up is counted, as in the original. Per instance: 1, three times 2, and 1."""
+    """Warm-up is counted, as in Triton. Per instance: 1, three times 2, and 1."""
     answer = raw_http.get(server.http_url, "/v2/models/samples/stats").json()
     (statistics,) = answer["model_stats"]
     assert statistics["execution_count"] == 2 * (1 + 3 + 1)

@@ -1,4 +1,4 @@
-"""OpenVINO's effects on the process: threads, memory, the cache, reloads; and the original
+"""OpenVINO's effects on the process: threads, memory, the cache, reloads; and Triton
 server."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The PyTorch backend gives the same answers in the original server as in ours."""
+"""The PyTorch backend gives the same answers in Triton as in ours."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[ServerProcess]]:
-    """The original, and ours."""
+    """Triton, and ours."""
     folder = tmp_path_factory.mktemp("pytorch_original")
     try:
         layout = prepare(folder / "original")

@@ -1,4 +1,4 @@
-"""The TensorFlow backend loads into the original server, and gives the same answers."""
+"""The TensorFlow backend loads into Triton, and gives the same answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = [
         reason="TensorFlow's Python package is not in build/deps: make stage BACKENDS=tensorflow",
     ),
     pytest.mark.skipif(
-        not original_server.INSTALL_FOLDER.is_dir(), reason="the original server is not installed"
+        not original_server.INSTALL_FOLDER.is_dir(), reason="Triton is not installed"
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""The names of the original's package: programs written for it run with another import."""
+"""The names of Triton's package: programs written for it run with another import."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ ALL_CASES: tuple[Case, ...] = (
     *cases_calls.CASES,
     *cases_life.CASES,
 )
-# The cases that the original answers too.
+# The cases that Triton answers too.
 GOLDEN_CASES = tuple(case for case in ALL_CASES if case.original)
-# The cases for the original's backend in each run of the tests. A few only, because its models take
+# The cases for Triton's backend in each run of the tests. A few only, because its models take
 # 1.5 s each to load, and its races sometimes crash a server. NEREID_PYTHON_ORIGINAL=all runs all.
 _SAMPLE = frozenset(
     {

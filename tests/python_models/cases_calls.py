@@ -134,7 +134,7 @@ CASES: tuple[Case, ...] = (
     ),
     *(Case(f"metrics-{how.replace(' ', '-')}", (_misuse(how),)) for how in _METRICS),
     Case(
-        "metrics-histogram-value",  # crashes the original server
+        "metrics-histogram-value",  # crashes Triton
         (_misuse("histogram value"),),
         original=False,
         expected=("TritonModelException: Failed to get metric value: *",),

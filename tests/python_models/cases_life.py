@@ -41,7 +41,7 @@ LATER = frozenset(
     }
 )
 _COMPLETED = ("max_batch_size", "input", "output", "dynamic_batching", "model_transaction_policy")
-# Models that cannot be loaded. The original waits forever for a model without a file.
+# Models that cannot be loaded. Triton waits forever for a model without a file.
 _BROKEN = (
     "raises_in_import",
     "syntax_error",

@@ -75,7 +75,7 @@ CASES: tuple[Case, ...] = (
     ),
     Case("dlpack", (_dlpack("tensors"),)),
     Case(
-        "dlpack-of-numpy",  # crashes the original's process
+        "dlpack-of-numpy",  # crashes Triton's process
         (_dlpack("numpy"),),
         original=False,
         expected=("*DLPack tensor is not contiguous. Only contiguous DLPack tensors*",),

@@ -1,4 +1,4 @@
-"""Answers of the original server with its own Python backend: tests/golden/python-2.51/CASE.json.
+"""Answers of Triton with its own Python backend: tests/golden/python-2.51/CASE.json.
 
 `python -m python_models.golden` in tests/ writes them again from the installed original.
 """

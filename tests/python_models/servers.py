@@ -1,5 +1,5 @@
-"""The three ways to run the same models: our backend in our server, the original's backend in our
-server, and in the original."""
+"""The three ways to run the same models: our backend in our server, Triton's backend in our
+server, and in Triton."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from support.stage import backend_directory, stage_root
 
 MODELS = Path(__file__).resolve().parent / "models"
 OURS = "ours"  # our backend, in our server
-BINARY = "binary"  # the original's backend, in our server
-ORIGINAL = "original"  # the original's backend, in the original
+BINARY = "binary"  # Triton's backend, in our server
+ORIGINAL = "original"  # Triton's backend, in Triton
 OPTIONS = ("--model-control-mode=explicit", "--exit-on-error=false")
 _TRIES = 12
 _LOST = "Socket closed|Connection refused|Connection reset|[Ff]ailed to connect|Deadline Exceeded"
-_PREFIX = "shm-region-prefix-name"  # for files that the original's backend leaves in /dev/shm
-# The stub of the original's backend is built for Debian's interpreter. It finds Python's library by
+_PREFIX = "shm-region-prefix-name"  # for files that Triton's backend leaves in /dev/shm
+# The stub of Triton's backend is built for Debian's interpreter. It finds Python's library by
 # the first python3 on the path.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -48,9 +48,9 @@ def why_not(kind: str) -> str:
             return "the backend python is not staged: make stage"
         return ""
     if not original_server.INSTALL_FOLDER.is_dir():
-        return "the original server is not installed: tools/setup.sh --test"
+        return "Triton is not installed: tools/setup.sh --test"
     if not original_server.NUMPY_FOLDER.is_dir():
-        return "the numpy of the original is not installed: tools/setup.sh --test"
+        return "the numpy of Triton is not installed: tools/setup.sh --test"
     return ""
 
 
@@ -91,8 +91,8 @@ class Runner:
     """A server of one kind, started when it is first needed. Models are loaded when a case needs
     them.
 
-    The original's backend has races. Some crash its server (boost::interprocess::lock_exception):
-    then the server is started again, and the case is repeated. In the original, the case is also
+    Triton's backend has races. Some crash its server (boost::interprocess::lock_exception):
+    then the server is started again, and the case is repeated. In Triton, the case is also
     repeated when a request fails without an answer of the server. Our backend gets one try. Not
     thread-safe.
     """
@@ -165,7 +165,7 @@ class Runner:
             self._stop_what_is_left()
 
     def _stop_what_is_left(self) -> None:
-        """Kills the server, because the original's backend would need a second per process to end.
+        """Kills the server, because Triton's backend would need a second per process to end.
         Removes the files that it leaves in /dev/shm."""
         if self._session is not None:
             self._session.close()

@@ -13,7 +13,7 @@ from python_models.servers import BINARY, ORIGINAL, OURS, start, why_not
 from support.stage import PROJECT_ROOT
 
 EXAMPLES = PROJECT_ROOT / "examples" / "python"
-# The original's backend ends its server now and then.
+# Triton's backend ends its server now and then.
 TRIES = {OURS: 1, BINARY: 3, ORIGINAL: 3}
 
 

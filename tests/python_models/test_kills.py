@@ -26,7 +26,7 @@ SEED = int(os.environ.get("NEREID_PYTHON_KILLS_SEED", "1"))
 PER_SERVER = 10  # limited, because the delay before a restart grows with each kill
 # The answer to a request whose process was killed contains this.
 SIGNAL = re.compile(r"SIGKILL|signal 9\b")
-# A BLS call to a model that is not ready meanwhile gets the same error as in the original.
+# A BLS call to a model that is not ready meanwhile gets the same error as in Triton.
 NOT_BACK_YET = "Failed for execute the inference request. Model 'waits' is not ready."
 
 pytestmark = [

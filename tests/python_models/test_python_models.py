@@ -1,4 +1,4 @@
-"""The same Python models with our backend and with the original's: answers and error texts are
+"""The same Python models with our backend and with Triton's: answers and error texts are
 equal, except for the differences that docs/protocol/python-differences.md lists."""
 
 from __future__ import annotations

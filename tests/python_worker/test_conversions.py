@@ -1,4 +1,4 @@
-"""What the classes for models accept: text, numbers, truth values and lists as the original's binding
+"""What the classes for models accept: text, numbers, truth values and lists as Triton's binding
 accepts them, for every argument of every class and function."""
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ def test_a_parameter_beyond_64_bits(session: Session, number: int) -> None:
 
 
 def test_the_names_of_the_module(session: Session) -> None:
-    """Those of the original, which models also import by `*`."""
+    """Those of Triton, which models also import by `*`."""
     assert session.evaluate("[pb_utils.np is np, pb_utils.json.dumps(1), pb_utils.struct.calcsize('I')]") == (
         "[True, '1', 4]"
     )

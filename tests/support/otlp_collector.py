@@ -1,6 +1,6 @@
 """A collector of OpenTelemetry: takes spans by OTLP over HTTP, and keeps them.
 
-Nereid sends protobuf, the original JSON.
+Nereid sends protobuf, Triton JSON.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One running server (ours or the original): start, find its ports, wait, read its log, stop.
+"""One running server (ours or Triton): start, find its ports, wait, read its log, stop.
 
 The server writes to two files, one for stdout and one for stderr, so that nothing blocks on a pipe
 and a failed test can show the server's output.

@@ -1,4 +1,4 @@
-"""A start line of the original with all options that a deployment without GPUs may have."""
+"""A start line of Triton with all options that a deployment without GPUs may have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ADMIN_KEY = "key-of-the-test"
 FORWARDED = ("x-tenant", "blue")
 MODELS = ("echo", "cached")
 
-# Options of the original that say what others of the line say, and some of them too little.
+# Options of Triton that say what others of the line say, and some of them too little.
 DEPRECATED = (
     "model-store",
     "strict-model-config",
@@ -45,7 +45,7 @@ class Places:
 
 
 def whole_line(places: Places) -> Line:
-    """Options and their values, in the order of the original's help."""
+    """Options and their values, in the order of Triton's help."""
     return [
         *_server_and_logging(places),
         *_repository(places),
@@ -155,7 +155,7 @@ def _grpc(places: Places) -> Line:
 
 
 def _platforms() -> Line:
-    """Of SageMaker and Vertex AI: not in every build of the original."""
+    """Of SageMaker and Vertex AI: not in every build of Triton."""
     return [
         ("allow-sagemaker", "false"),
         ("sagemaker-port", "8080"),

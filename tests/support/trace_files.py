@@ -1,4 +1,4 @@
-"""Reading trace files of the original's format."""
+"""Reading trace files of Triton's format."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_python_versions_are_exact() -> None:
 
 def test_nothing_is_named_twice() -> None:
     """But for what two folders of their own need: in the same version. Older packages are another
-    matter: the original and older Pythons can have no newer numpy, and MLServer asks for an older FastAPI."""
+    matter: Triton and older Pythons can have no newer numpy, and MLServer asks for an older FastAPI."""
     older = re.compile(r"pip-differential-numpy|pip-python-.*|pip-mlserver")
     parts = [part for name, part in sections().items() if not older.fullmatch(name)]
     names: dict[str, list[str]] = {}

@@ -25,7 +25,7 @@ absl::Status AddBackendConfig(absl::string_view value, BackendSettings* settings
   }
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(setting, absl::MaxSplits('=', 1));
-  // As in the original, an empty value is no value.
+  // As in Triton, an empty value is no value.
   if (setting.find('=') == absl::string_view::npos || parts.first.empty() || parts.second.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--backend-config option format is '<backend name>,<setting>=<value>'. Got ", value, "\n"));

@@ -40,7 +40,7 @@ FlagGroup HttpFlags(Settings* s) {
                       {{"json", HealthBody::kJson}, {"empty", HealthBody::kEmpty}},
                       LetterCase::kDoesNotMatter,
                       "Bodies of health answers: json as the Open Inference Protocol has them and "
-                      "clients of KServe read them, or empty as the original's, for scripts that "
+                      "clients of KServe read them, or empty as Triton's, for scripts that "
                       "compare what curl -s -w %{http_code} prints.")),
        ChoiceFlag("http-json-non-finite", &s->http_non_finite,
                   {std::begin(kNonFiniteNames), std::end(kNonFiniteNames)},

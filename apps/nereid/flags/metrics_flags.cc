@@ -9,7 +9,7 @@ namespace {
 
 absl::Status AddMetricsConfig(absl::string_view value, MetricsConfig* config) {
   const size_t equals = value.find('=');
-  // The original reads a comma before the '=' as the end of a group's name, and has no groups.
+  // Triton reads a comma before the '=' as the end of a group's name, and has no groups.
   if (equals == absl::string_view::npos || equals == 0 || value.find(',') < equals) {
     return absl::InvalidArgumentError(
         absl::StrCat("--metrics-config option format is <setting>=<value>. Got ", value, "\n"));

@@ -1,4 +1,4 @@
-"""Names under which models import the original's classes."""
+"""Names under which models import Triton's classes."""
 
 from triton_python_backend_utils import (
     TRITONSERVER_MEMORY_CPU,

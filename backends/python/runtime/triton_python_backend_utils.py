@@ -1,6 +1,6 @@
 """The module for Python models: tensors, requests, responses, and services of the server.
 
-It has the names of the original's module and no others, because models import all of them by `*`.
+It has the names of Triton's module and no others, because models import all of them by `*`.
 """
 
 import json

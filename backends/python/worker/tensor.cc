@@ -70,7 +70,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   }
   Ref name = NameFrom(given, "Tensor");
   if (!name) return nullptr;
-  if (array == Py_None) {  // what is no array comes before what is no name, as in the original
+  if (array == Py_None) {  // what is no array comes before what is no name, as in Triton
     PyErr_SetString(PyExc_TypeError,
                     "Tensor(): incompatible function arguments. 'numpy_array' must be a numpy "
                     "array, not None");

@@ -1,5 +1,5 @@
-// Every combination of what a configuration can give or leave out, against the rules of the
-// original's ONNX backend, which are stated here anew: on plain values, without the code that is
+// Every combination of what a configuration can give or leave out, against the rules of
+// Triton's ONNX backend, which are stated here anew: on plain values, without the code that is
 // tested.
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ struct Given {
     }
     return "[" + text + "]";
   }
-  // Whether batches are meant, as the original understands it.
+  // Whether batches are meant, as Triton understands it.
   bool Batches() const {
     if (max_batch_size > 0) return true;
     return first_is_open && (inputs.empty() || outputs.empty());
@@ -91,11 +91,11 @@ std::string Entry(const std::string& name, const std::string& type,
   return name + " " + type + " " + ShapeToString(dims);
 }
 
-// The rules. ONNX backend of the original: with both lists given nothing is completed. Otherwise
+// The rules. ONNX backend of Triton: with both lists given nothing is completed. Otherwise
 // the model batches if all first dimensions are open: max_batch_size gets the default if it is left
 // out, and above 1 dynamic batching comes without another scheduler; a model that does not batch is
 // refused with max_batch_size. A list that is given stays, one that is not gets all tensors. In the
-// end the original refuses entries that lack a type or dims, which Nereid fills (differences.md,
+// end Triton refuses entries that lack a type or dims, which Nereid fills (differences.md,
 // completion-gaps), and any configuration that leaves out an input.
 Outcome Rules(const Given& given) {
   Outcome outcome;

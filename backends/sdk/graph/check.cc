@@ -36,7 +36,7 @@ bool IsOneElement(const Shape& shape) {
   return std::all_of(shape.begin(), shape.end(), [](int64_t dim) { return dim == 1; });
 }
 
-// The texts are those of the original's ONNX backend, because people look for them.
+// The texts are those of Triton's ONNX backend, because people look for them.
 Error CheckBatchDim(const Pairing& pairing) {
   if (!pairing.config.batching() || pairing.tensor->first_is_open()) return Error();
   return Error::InvalidArg(
@@ -233,7 +233,7 @@ Error CheckConfig(const ModelConfig& config, const Signature& signature) {
   if (error.ok()) error = CheckStates(config, signature);
   if (error.ok()) error = CheckSources(signature, required);
   if (error.ok()) return error;
-  // The original looks at the numbers first.
+  // Triton looks at the numbers first.
   std::string numbers;
   if (required.size() != signature.inputs.size()) {
     numbers = StrCat("configuration expects ", required.size(), " inputs, model provides ",

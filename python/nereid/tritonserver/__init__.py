@@ -1,4 +1,4 @@
-"""The server under the names of the original's package ``tritonserver``: a program written for that runs
+"""The server under the names of Triton's package ``tritonserver``: a program written for that runs
 after ``import nereid.tritonserver as tritonserver``. What differs: docs/python/compatibility.md."""
 
 from __future__ import annotations

@@ -199,7 +199,7 @@ void CheckLabels(const inference::ModelConfig& config, int index, Diagnostics* d
       "a path relative to the model directory", absl::StatusCode::kUnimplemented);
 }
 
-// The original silently drops the second of two tensors with the same name.
+// Triton silently drops the second of two tensors with the same name.
 template <typename Ios>
 void CheckDistinct(const inference::ModelConfig& config, const Ios& ios, const char* direction,
                    Diagnostics* diagnostics) {

@@ -18,7 +18,7 @@
 namespace nereid {
 namespace {
 
-// Reads one parsed text. Checks its parts in the same order as the original server.
+// Reads one parsed text. Checks its parts in the same order as Triton.
 class CarefulReader {
  public:
   CarefulReader(uint64_t max_tensor_bytes, RequestBuffers* buffers, V2Document* document)

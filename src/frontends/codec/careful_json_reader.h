@@ -1,6 +1,6 @@
-// The careful one of the two readers of v2 request JSON. It accepts everything that the original
-// server accepts (NaN, Infinity, bytes that are not UTF-8) and reports every mistake with the
-// original's text. It is slower and needs more memory than fast_json_reader.h, which leaves to it
+// The careful one of the two readers of v2 request JSON. It accepts everything that Triton
+// accepts (NaN, Infinity, bytes that are not UTF-8) and reports every mistake with
+// Triton's text. It is slower and needs more memory than fast_json_reader.h, which leaves to it
 // whatever the fast reader does not understand. Stateless.
 #ifndef NEREID_FRONTENDS_CODEC_CAREFUL_JSON_READER_H_
 #define NEREID_FRONTENDS_CODEC_CAREFUL_JSON_READER_H_

@@ -32,7 +32,7 @@ class JsonTree final : private internal::TreeUnits, public JsonDocument {
   }
 };
 
-// Parses `json`, including what the original server accepts beyond the standard: NaN, Infinity and
+// Parses `json`, including what Triton accepts beyond the standard: NaN, Infinity and
 // Inf, strings that are not UTF-8. INVALID_ARGUMENT if it is not JSON, or if arrays inside a
 // request's `data` nest deeper than `max_depth`. UNAVAILABLE if `budget` does not pay for the tree,
 // which is asked for before any memory is taken, or if the machine has no memory. Numbers are the

@@ -12,7 +12,7 @@
 namespace nereid {
 
 enum class NonFinite : uint8_t {
-  kLiteral,  // NaN, Infinity, -Infinity: as the original, and as Python's json reads them
+  kLiteral,  // NaN, Infinity, -Infinity: as Triton, and as Python's json reads them
   kNull,     // null
   kString,   // the same words in quotes
   kError,    // the request fails

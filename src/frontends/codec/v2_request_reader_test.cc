@@ -500,7 +500,7 @@ struct BadDocument {
   std::string error;
 };
 
-// The expected texts are those of the original server for the same bodies.
+// The expected texts are those of Triton for the same bodies.
 std::vector<BadDocument> BadDocuments() {
   const auto non = [](const char* field, const char* type) {
     return absl::StrCat("Unable to parse '", field, "': attempt to access JSON non-", type, " as ",

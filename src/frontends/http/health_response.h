@@ -1,4 +1,4 @@
-// The answers of health routes, as the Open Inference Protocol has them or as the original does. A
+// The answers of health routes, as the Open Inference Protocol has them or as Triton does. A
 // pure function, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_HEALTH_RESPONSE_H_
 #define NEREID_FRONTENDS_HTTP_HEALTH_RESPONSE_H_
@@ -12,7 +12,7 @@ namespace nereid {
 
 enum class HealthBody {
   kJson,   // as the Open Inference Protocol: clients of KServe read it
-  kEmpty,  // as the original: scripts compare what `curl -s -w %{http_code}` prints with 200
+  kEmpty,  // as Triton: scripts compare what `curl -s -w %{http_code}` prints with 200
 };
 
 struct HealthTexts {

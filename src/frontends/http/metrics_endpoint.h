@@ -13,7 +13,7 @@
 namespace nereid {
 
 // GET /metrics returns the Prometheus text. Any other path returns an empty 200, on which scrapers
-// of the original server rely; any other method returns 405.
+// of Triton rely; any other method returns 405.
 class MetricsEndpoint final : public HttpHandler {
  public:
   // `server` must outlive the endpoint. `admin`, which builds the text, must end before the

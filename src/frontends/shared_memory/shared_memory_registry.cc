@@ -14,7 +14,7 @@
 namespace nereid {
 namespace {
 
-// Segments of the original's Python backend have such names; clients must not get hold of them.
+// Segments of Triton's Python backend have such names; clients must not get hold of them.
 constexpr absl::string_view kReservedPrefix = "triton_python_backend_shm_region_";
 
 absl::Status CheckKey(const SharedMemoryRegion& region) {
@@ -75,7 +75,7 @@ absl::Status SharedMemoryRegistry::Register(const SharedMemoryRegion& region) {
   RETURN_IF_ERROR(CheckSum(region.name, region.offset, region.byte_size));
   if (IsRegistered(region.name)) return TakenError(region.name);
   if (region.byte_size == 0) {
-    // A segment that cannot be opened comes first, as in the original.
+    // A segment that cannot be opened comes first, as in Triton.
     const auto byte = MappedSegment::Map(region.key, 0, 1);
     if (absl::IsInternal(byte.status())) return byte.status();
     return absl::InvalidArgumentError(

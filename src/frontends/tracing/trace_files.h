@@ -1,4 +1,4 @@
-// TraceFiles: writes finished traces into files, as the original does. Used by one thread.
+// TraceFiles: writes finished traces into files, as Triton does. Used by one thread.
 //
 // All traces of a file are one JSON array. With a log frequency of N each N traces make a file of
 // their own, FILE.0, FILE.1 and so on, and so do the traces of a count that is used up. All others

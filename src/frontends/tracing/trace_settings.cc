@@ -13,7 +13,7 @@
 namespace nereid {
 namespace {
 
-// Settings are as large as the original's, whose numbers have 32 bits with a sign.
+// Settings are as large as Triton's, whose numbers have 32 bits with a sign.
 constexpr int64_t kMostSetting = std::numeric_limits<int32_t>::max();
 
 bool IsDecimal(absl::string_view text) {

@@ -15,7 +15,7 @@
 
 namespace nereid {
 
-// Where traces go: into files of the original's format, or to a collector of OpenTelemetry.
+// Where traces go: into files of Triton's format, or to a collector of OpenTelemetry.
 enum class TraceMode { kTriton, kOpenTelemetry };
 
 struct TraceSettings {

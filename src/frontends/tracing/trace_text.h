@@ -1,4 +1,4 @@
-// A finished trace in the original's file format: JSON objects, one for the names of each request
+// A finished trace in Triton's file format: JSON objects, one for the names of each request
 // and one for each event. Pure functions.
 #ifndef NEREID_FRONTENDS_TRACING_TRACE_TEXT_H_
 #define NEREID_FRONTENDS_TRACING_TRACE_TEXT_H_

@@ -164,7 +164,7 @@ TEST_F(TracedRequestTest, ErrorsOfModelsAndWhatTheClientIsTold) {
   EXPECT_EQ(told.message.size(), 1024u);
   std::string text;
   AppendTraceText(*trace_, &text);
-  EXPECT_EQ(text.find("fails"), std::string::npos) << "files are as those of the original";
+  EXPECT_EQ(text.find("fails"), std::string::npos) << "files are as those of Triton";
 }
 
 TEST_F(TracedRequestTest, AClientsOwnMistakesAreNoErrorsOfTheServer) {

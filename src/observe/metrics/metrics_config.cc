@@ -38,7 +38,7 @@ absl::Status SetSwitch(absl::string_view name, absl::string_view value, bool* ta
   return absl::OkStatus();
 }
 
-// The number with which `text` begins. What follows it is ignored, as the original does: its own
+// The number with which `text` begins. What follows it is ignored, as Triton does: its own
 // tests write errors like 0.0.1.
 std::optional<double> LeadingNumber(absl::string_view text) {
   text = absl::StripLeadingAsciiWhitespace(text);

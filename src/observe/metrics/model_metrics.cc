@@ -10,7 +10,7 @@
 namespace nereid {
 namespace {
 
-// The labels in the order of their names, as the original writes them.
+// The labels in the order of their names, as Triton writes them.
 std::string SortedLabels(std::vector<std::pair<std::string, std::string>> labels) {
   std::sort(labels.begin(), labels.end());
   std::string text;

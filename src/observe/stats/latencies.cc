@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint64_t kNanosPerMilli = 1'000'000;
 
-// A request of a model with a cache has no summary, as in the original: what the cache adds to it
+// A request of a model with a cache has no summary, as in Triton: what the cache adds to it
 // is known only after it has been answered.
 bool HasSummary(Summarized what, const LatencyOptions& options) {
   switch (what) {

@@ -10,7 +10,7 @@ struct Shown {
   double (*read)(const StatisticsSnapshot&);
 };
 
-// Whole microseconds, as the original reports them.
+// Whole microseconds, as Triton reports them.
 double Micros(const StatDuration& duration) { return static_cast<double>(duration.ns / 1000); }
 
 // Metrics of requests, except the failures, which have one more label.

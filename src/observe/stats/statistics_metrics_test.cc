@@ -9,7 +9,7 @@
 namespace nereid {
 namespace {
 
-// Word for word as the original.
+// Word for word as Triton.
 constexpr char kGolden[] =
     R"(# HELP nv_inference_request_success Number of successful inference requests, all batch sizes
 # TYPE nv_inference_request_success counter

@@ -1,5 +1,5 @@
-"""The arguments of models as the classes of this package keep them. What is accepted is what the
-original's binding accepts, wherever a model may have got it from: an element of a tensor of strings is
+"""The arguments of models as the classes of this package keep them. What is accepted is what
+Triton's binding accepts, wherever a model may have got it from: an element of a tensor of strings is
 bytes, one of a tensor of numbers a scalar of numpy.
 
 Each function raises TypeError with the name of the called function and of its argument.

@@ -22,7 +22,7 @@ def to_json(parameters: Any) -> str:
             raise TritonModelException(
                 f"Expect parameters keys to have type str, found type {type(key)}"
             )
-        # The original takes no float, but requests bring them, and models hand them on.
+        # Triton takes no float, but requests bring them, and models hand them on.
         if not isinstance(value, (bool, int, float, str)):
             raise TritonModelException(
                 f"Expect parameters values to have type bool/int/str, found type {type(value)}; "

@@ -188,7 +188,7 @@ class InferenceRequest:
 
 
 def _correlation(correlation_id: Any) -> Any:
-    """The original decides by the type and refuses, unlike elsewhere, numbers of numpy and bytes."""
+    """Triton decides by the type and refuses, unlike elsewhere, numbers of numpy and bytes."""
     if correlation_id is None:
         raise conversions.wrong_type(
             _NAME, "correlation_id", correlation_id, "an integer or a str"
