@@ -1,7 +1,10 @@
 #include "base/json_writer.h"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include "base/outside_text.h"
 
@@ -41,6 +44,29 @@ void AppendEscape(unsigned char c, std::string* out) {
   }
 }
 
+bool IsPlain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
+
+// How many bytes at the front of `text` stand in JSON as they are. Looks at eight at a time, since
+// most texts are such names and have no others.
+size_t PlainBytes(absl::string_view text) {
+  constexpr uint64_t kOnes = 0x0101010101010101u;
+  constexpr uint64_t kHighBits = 0x80 * kOnes;
+  static_assert(std::endian::native == std::endian::little, "the first byte is the lowest one");
+  // The high bit of each byte that is zero. Of those above the first such byte some may be wrong.
+  const auto zeros = [](uint64_t word) { return (word - kOnes) & ~word; };
+  size_t i = 0;
+  for (; text.size() - i >= sizeof(uint64_t); i += sizeof(uint64_t)) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + i, sizeof(word));
+    const uint64_t controls = (word - 0x20 * kOnes) & ~word;
+    const uint64_t found =
+        (word | controls | zeros(word ^ ('"' * kOnes)) | zeros(word ^ ('\\' * kOnes))) & kHighBits;
+    if (found != 0) return i + static_cast<size_t>(std::countr_zero(found)) / 8;
+  }
+  while (i < text.size() && IsPlain(static_cast<unsigned char>(text[i]))) ++i;
+  return i;
+}
+
 template <typename T>
 void AppendFloating(T value, std::string* out) {
   if (std::isnan(value)) {
@@ -70,32 +96,25 @@ void AppendInteger(T value, std::string* out) {
 bool AppendJsonString(absl::string_view text, std::string* out) {
   bool whole = true;
   *out += '"';
-  size_t plain = 0;  // start of the run of bytes not yet copied
-  size_t i = 0;
-  const auto flush = [&] { out->append(text.data() + plain, i - plain); };
-  while (i < text.size()) {
-    const unsigned char c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
-      ++i;
-      continue;
+  while (true) {
+    size_t run = PlainBytes(text);
+    while (run < text.size() && static_cast<unsigned char>(text[run]) >= 0x80) {
+      const size_t length = Utf8SequenceLength(text.substr(run));
+      if (length == 0) break;
+      run += length;
+      run += PlainBytes(text.substr(run));
     }
+    out->append(text.data(), run);
+    if (run == text.size()) break;
+    const auto c = static_cast<unsigned char>(text[run]);
     if (c < 0x80) {
-      flush();
       AppendEscape(c, out);
-      plain = ++i;
-      continue;
+    } else {
+      out->append(kReplacement.data(), kReplacement.size());
+      whole = false;
     }
-    const size_t length = Utf8SequenceLength(text.substr(i));
-    if (length > 0) {
-      i += length;
-      continue;
-    }
-    flush();
-    out->append(kReplacement.data(), kReplacement.size());
-    plain = ++i;
-    whole = false;
+    text.remove_prefix(run + 1);
   }
-  flush();
   *out += '"';
   return whole;
 }

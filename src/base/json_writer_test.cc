@@ -135,6 +135,24 @@ TEST(JsonStringTest, InvalidBytesAreReplacedOneByOne) {
   }
 }
 
+// Texts are looked at several bytes at a time: every byte at every place of a longer text.
+TEST(JsonStringTest, EveryByteIsSeenAtEveryPlace) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string special(1, static_cast<char>(byte));
+    const std::string quoted = Quoted(special);
+    const std::string written = quoted.substr(1, quoted.size() - 2);
+    for (size_t before = 0; before < 18; ++before) {
+      for (size_t after = 0; after < 10; ++after) {
+        const std::string front(before, 'a'), back(after, '!');
+        ASSERT_EQ(Quoted(front + special + back), '"' + front + written + back + '"')
+            << byte << " after " << before << " bytes, before " << after;
+        ASSERT_EQ(Quoted(front + special + special + back),
+                  '"' + front + written + written + back + '"');
+      }
+    }
+  }
+}
+
 TEST(JsonStringTest, TextAroundReplacedBytesIsKept) {
   EXPECT_EQ(Quoted("ab\xFF"
                    "cd\n\xC3\xA9\xFE"),

@@ -37,11 +37,12 @@ TEST(RateLimiterTest, WhoAsksAgainAtOnceIsConsideredWithThoseThatWait) {
   const auto second = *limiter.Register(less);
   ASSERT_TRUE(first->Stage());
   ASSERT_FALSE(second->Stage());
-  EXPECT_FALSE(first->Restage()) << "as far on as the other, and it asked later";
+  ASSERT_TRUE(first->Restage()) << "two of its turns end with the other's first, and it is better";
+  ASSERT_FALSE(first->Restage()) << "the other's turn";
   ASSERT_TRUE(second->Await());
-  EXPECT_FALSE(second->Restage());
+  ASSERT_FALSE(second->Restage());
   ASSERT_TRUE(first->Await());
-  EXPECT_TRUE(first->Restage()) << "its second turn";
+  EXPECT_TRUE(first->Restage());
 }
 
 TEST(RateLimiterTest, ASeatThatGoesGivesBack) {

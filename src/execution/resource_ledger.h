@@ -73,6 +73,7 @@ class ResourceLedger {
   enum class State { kIdle, kStaged, kHolding };
   struct Turn {
     uint64_t end;
+    uint64_t priority;  // of turns that end together, those of the better priority come first
     uint64_t order;
     Id id;
     auto operator<=>(const Turn&) const = default;
@@ -85,7 +86,7 @@ class ResourceLedger {
     // Turns are counted in virtual time: a turn begins at `start` and lasts `priority`.
     uint64_t start = 0;
     uint64_t next_start = 0;
-    uint64_t order = 0;     // order of staging; decides between equal turns
+    uint64_t order = 0;     // order of staging; decides between turns of one priority
     Turns::node_type turn;  // made with the instance; empty in kStaged
   };
   struct PoolState {
@@ -100,7 +101,7 @@ class ResourceLedger {
   void UpdateCapacity(const Pool& pool, PoolState* state) const;
   bool Fits(const Member& member) const;
   static Turn TurnOf(Id id, const Member& member) {
-    return {member.start + member.priority, member.order, id};
+    return {member.start + member.priority, member.priority, member.order, id};
   }
 
   const ResourceLimits limits_;

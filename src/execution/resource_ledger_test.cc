@@ -183,6 +183,23 @@ TEST_F(ResourceLedgerTest, APriorityOfTwoGetsHalfTheTurnsOfOne) {
   EXPECT_NEAR(turns[2], 100, 4);
 }
 
+// Also within few turns, and whoever of the two asked first.
+TEST_F(ResourceLedgerTest, TheBetterPriorityIsAheadFromTheFirstTurn) {
+  const auto second = Add(Needs({{"R", false, 1}}, 2));
+  const auto first = Add(Needs({{"R", false, 1}}, 1));
+  ledger_.Stage(second);
+  ledger_.Stage(first);
+  int firsts = 0;
+  for (int seconds = 0; seconds < 10;) {
+    const std::vector<ResourceLedger::Id> granted = Grant();
+    ASSERT_EQ(granted.size(), 1u);
+    ++(granted[0] == first ? firsts : seconds);
+    EXPECT_GE(firsts, 2 * seconds);
+    ledger_.Release(granted[0], true);
+    ledger_.Stage(granted[0]);
+  }
+}
+
 TEST_F(ResourceLedgerTest, WhoWasIdleCatchesUpOnNothing) {
   const auto busy = Add(Needs({{"R", false, 1}}));
   Turns(&ledger_, {busy}, 1000);
