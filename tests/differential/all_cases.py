@@ -13,24 +13,35 @@ from differential import (
     cases_streams,
 )
 
-GOOD_CASES = [
-    *cases_http_good.good_cases(),
-    *cases_grpc.good_cases(),
-    *cases_streams.good_cases(),
-    *cases_control.good_cases(),
-    *cases_ensembles.good_cases(),
-    *cases_readiness.good_cases(),
-    *cases_log_settings.good_cases(),
-]
-BAD_CASES = [
-    *cases_http_bad.bad_cases(),
-    *cases_grpc.bad_cases(),
-    *cases_streams.bad_cases(),
-    *cases_control.bad_cases(),
-    *cases_ensembles.bad_cases(),
-    *cases_readiness.bad_cases(),
-    *cases_log_settings.bad_cases(),
-]
+# The names are those of the files with Triton's answers (golden.py).
+_GOOD = {
+    "http-good": cases_http_good.good_cases(),
+    "grpc": cases_grpc.good_cases(),
+    "streams": cases_streams.good_cases(),
+    "control": cases_control.good_cases(),
+    "ensembles": cases_ensembles.good_cases(),
+    "readiness": cases_readiness.good_cases(),
+    "log-settings": cases_log_settings.good_cases(),
+}
+_BAD = {
+    "http-bad": cases_http_bad.bad_cases(),
+    "grpc": cases_grpc.bad_cases(),
+    "streams": cases_streams.bad_cases(),
+    "control": cases_control.bad_cases(),
+    "ensembles": cases_ensembles.bad_cases(),
+    "readiness": cases_readiness.bad_cases(),
+    "log-settings": cases_log_settings.bad_cases(),
+}
+GOOD_CASES = [case for cases in _GOOD.values() for case in cases]
+BAD_CASES = [case for cases in _BAD.values() for case in cases]
 ALL_CASES = [*GOOD_CASES, *BAD_CASES]
 # The cases whose answers are kept as files. Computed floats are not, because processors differ.
 GOLDEN_CASES = [case for case in ALL_CASES if case.golden]
+# The file of each of them.
+GROUP_OF = {
+    case.id: group
+    for groups in (_GOOD, _BAD)
+    for group, cases in groups.items()
+    for case in cases
+    if case.golden
+}

@@ -1,66 +1,48 @@
-"""Answers of Triton, kept as files: tests/golden/original-2.51/<case>.json.
+"""Answers of Triton, kept as files: tests/golden/triton-2.51 (support/golden.py).
 
-`python -m differential.golden` in tests/ writes them again from the installed original.
+`python -m differential.golden [CASE ...]` in tests/ records them anew from the installed Triton.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
+from differential.all_cases import GOLDEN_CASES, GROUP_OF
 from differential.answers import GrpcReply, HttpReply, request_to_json
 from differential.cases import GrpcCase, HttpCase
-from support.stage import PROJECT_ROOT
+from support.golden import FOLDER, Golden, patterns_of_command_line
 
-FOLDER = PROJECT_ROOT / "tests" / "golden" / "original-2.51"
-
-
-def path_of(case: str) -> Path:
-    return FOLDER / f"{case}.json"
+GOLDEN = Golden(GROUP_OF, "python -m differential.golden")
 
 
 def load(case: HttpCase | GrpcCase) -> HttpReply | GrpcReply:
     """The stored answer to `case`. Fails if there is none or if the request has changed since."""
-    path = path_of(case.id)
-    assert path.exists(), f"No golden answer {path.name}: run 'python -m differential.golden'."
-    document = json.loads(path.read_text(encoding="utf-8"))
-    assert document["request"] == _plain(request_to_json(case)), (
-        f"The request of {case.id} has changed: run 'python -m differential.golden'."
-    )
+    document = GOLDEN.document(case.id, request_to_json(case), "request")
     kind = HttpReply if isinstance(case, HttpCase) else GrpcReply
     return kind.from_json(document["answer"])
 
 
-def store(case: HttpCase | GrpcCase, reply: HttpReply | GrpcReply) -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    document = {"request": _plain(request_to_json(case)), "answer": _plain(reply.to_json())}
-    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    path_of(case.id).write_text(text, encoding="utf-8")
-
-
-def _plain(document: Any) -> Any:
-    """The document as it would be read from a file: with lists instead of tuples."""
-    return json.loads(json.dumps(document))
-
-
 def main() -> int:
-    from differential.all_cases import GOLDEN_CASES
     from differential.servers import original_targets
 
-    for stale in FOLDER.glob("*.json"):
-        stale.unlink()
+    patterns = patterns_of_command_line(__doc__.splitlines()[0])
+    cases = {case.id: case for case in GOLDEN_CASES}
     with tempfile.TemporaryDirectory() as folder:
         target = original_targets(Path(folder))
         try:
-            for case in GOLDEN_CASES:
-                store(case, target.send(case))
+            count = GOLDEN.record(
+                lambda id: {
+                    "request": request_to_json(cases[id]),
+                    "answer": target.send(cases[id]).to_json(),
+                },
+                patterns,
+            )
         finally:
             target.stop(expect_clean_exit=False)
-    print(f"{len(GOLDEN_CASES)} answers in {FOLDER}")
-    return 0
+    print(f"{count} answers in {FOLDER}")
+    return 0 if count else 1
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from differential.cases import GrpcCase, HttpCase
 from differential.conftest import Replies
 from differential.differences import read_table
 from differential.observe import compare
+from python_models import golden as python_models_golden
+from support.golden import FOLDER
 
 
 @pytest.mark.parametrize("case", GOLDEN_CASES, ids=lambda case: case.id)
@@ -23,6 +25,10 @@ def test_as_the_original_answered(case: HttpCase | GrpcCase, nereid: Replies) ->
     assert not unlisted, "not in docs/protocol/differences.md:\n" + "\n".join(map(str, unlisted))
 
 
-def test_no_stale_golden_file() -> None:
-    stored = {path.stem for path in golden.FOLDER.glob("*.json")}
-    assert stored == {case.id for case in GOLDEN_CASES}
+def test_each_case_has_its_answer_and_no_others_are_kept() -> None:
+    golden.GOLDEN.check_complete()
+
+
+def test_each_file_belongs_to_a_group() -> None:
+    groups = {*golden.GOLDEN.groups(), *python_models_golden.GOLDEN.groups()}
+    assert {path.name for path in FOLDER.iterdir()} == {f"{group}.jsonl" for group in groups}

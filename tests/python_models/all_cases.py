@@ -7,14 +7,19 @@ import os
 from python_models import cases_calls, cases_life, cases_streams, cases_tensors
 from python_models.steps import Case
 
-ALL_CASES: tuple[Case, ...] = (
-    *cases_tensors.CASES,
-    *cases_streams.CASES,
-    *cases_calls.CASES,
-    *cases_life.CASES,
-)
+# The names are those of the files with Triton's answers (golden.py).
+_GROUPS = {
+    "python-tensors": cases_tensors.CASES,
+    "python-streams": cases_streams.CASES,
+    "python-calls": cases_calls.CASES,
+    "python-life": cases_life.CASES,
+}
+ALL_CASES: tuple[Case, ...] = tuple(case for cases in _GROUPS.values() for case in cases)
 # The cases that Triton answers too.
 GOLDEN_CASES = tuple(case for case in ALL_CASES if case.original)
+GROUP_OF = {
+    case.id: group for group, cases in _GROUPS.items() for case in cases if case.original
+}
 # The cases for Triton's backend in each run of the tests. A few only, because its models take
 # 1.5 s each to load, and its races sometimes crash a server. NEREID_PYTHON_ORIGINAL=all runs all.
 _SAMPLE = frozenset(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,15 @@ def _ask_all(kind: str, folder: Path) -> dict[str, list[Any]]:
 Answers = Callable[[Case], list[Any]]
 
 
+def answers_to(known: Mapping[str, list[Any]], case: Case) -> list[Any]:
+    """The answers to a case, of which there is one for each step. Skips a case that was not sent."""
+    if case.id not in known:
+        pytest.skip("not in the sample")
+    answers = known[case.id]
+    assert len(answers) == len(case.steps), f"{len(answers)} answers to {len(case.steps)} steps"
+    return answers
+
+
 @pytest.fixture(scope="session")
 def answers_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Answers]]:
     """A function that returns the answers of a kind of server. The first call for a kind sends all
@@ -37,7 +47,7 @@ def answers_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[s
             pytest.skip(reason)
         if kind not in known:
             known[kind] = _ask_all(kind, tmp_path_factory.mktemp(f"python_{kind}"))
-        return lambda case: known[kind].get(case.id) or pytest.skip("not in the sample")
+        return partial(answers_to, known[kind])
 
     yield of
 

@@ -13,7 +13,7 @@ from differential.differences import ELSEWHERE
 from python_models import golden
 from python_models.all_cases import ALL_CASES, GOLDEN_CASES, OURS_ALONE
 from python_models.compare import allowed, compare, rows, unlisted
-from python_models.conftest import Answers
+from python_models.conftest import Answers, answers_to
 from python_models.servers import MODELS, OURS
 from python_models.steps import Case
 from support.stage import PROJECT_ROOT
@@ -27,6 +27,14 @@ def test_enough_models_and_cases() -> None:
     assert sum((folder / "config.pbtxt").exists() for folder in MODELS.iterdir()) >= 40
     ids = [case.id for case in ALL_CASES]
     assert len(ids) == len(set(ids))
+
+
+def test_a_case_without_answers_is_no_skip() -> None:
+    case = ALL_CASES[0]
+    with pytest.raises(pytest.skip.Exception):
+        answers_to({}, case)
+    with pytest.raises(AssertionError):
+        answers_to({case.id: []}, case)
 
 
 @each_golden
@@ -56,9 +64,8 @@ def _texts(answer: Any) -> list[str]:
     return [answer] if isinstance(answer, str) else []
 
 
-def test_no_stale_golden_file() -> None:
-    stored = {path.stem for path in golden.FOLDER.glob("*.json")}
-    assert stored == {case.id for case in GOLDEN_CASES}
+def test_each_case_has_its_answer_and_no_others_are_kept() -> None:
+    golden.GOLDEN.check_complete()
 
 
 def test_every_listed_difference_occurs(answers_of: Callable[[str], Answers]) -> None:
