@@ -10,9 +10,15 @@ import pytest
 
 from kubernetes.api_server import ApiServer
 from kubernetes.helm import Helm
-from kubernetes.installed import CRDS, read_objects
+from kubernetes.installed import CRDS, INSTALLED, read_objects
 
 NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed() -> None:
+    if not INSTALLED.is_dir():
+        pytest.skip("not installed: tools/setup.sh --kubernetes")
 
 
 @pytest.fixture(scope="session")

@@ -17,13 +17,14 @@ CHART = PROJECT_ROOT / "deploy" / "helm" / "nereid"
 KSERVE = PROJECT_ROOT / "deploy" / "kserve"
 VALUES = sorted((Path(__file__).parent / "values").glob("*.yaml"))
 
-sys.path.insert(0, str(INSTALLED / "python"))
-
-import yaml  # noqa: E402
-
 Object = dict[str, Any]
 
 
 def read_objects(text: str) -> list[Object]:
     """The objects of a text with several YAML documents."""
+    sys.path.insert(0, str(INSTALLED / "python"))
+    try:
+        import yaml  # here, so that the tests can be collected where nothing is installed
+    finally:
+        sys.path.pop(0)
     return [document for document in yaml.safe_load_all(text) if document]

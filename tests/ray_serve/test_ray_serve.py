@@ -15,8 +15,10 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from ray_serve.application import EXAMPLE, Application, kill
-from ray_serve.load import Attempt, Load, Question
+pytest.importorskip("ray", reason="not installed: run 'make ray-check'")
+
+from ray_serve.application import EXAMPLE, Application, kill  # noqa: E402
+from ray_serve.load import Attempt, Load, Question  # noqa: E402
 
 SECONDS = 60.0
 MANY = 64  # more than one replica's QUEUE_LENGTH

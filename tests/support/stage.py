@@ -27,8 +27,11 @@ def server_binary(name: str = "nereid") -> Path:
 
 
 def python_package() -> Path:
-    """For sys.path: the staged Python package `nereid`."""
-    return stage_root() / "python"
+    """For sys.path: the folder of the staged Python package `nereid`."""
+    folder = stage_root() / "python"
+    if not folder.is_dir():
+        raise AssertionError(f"There is no Python package in {folder}: run 'make stage' first.")
+    return folder
 
 
 def backend_directory() -> Path:
