@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <optional>
 
 namespace nereid {
 namespace {
@@ -18,10 +19,12 @@ TEST(ChildProcess, RunsWithItsRedirections) {
   auto child = ChildProcess::Start({"/bin/sh", "-c", "echo $0 >&5; read line", "word"},
                                    {{ends[1], 5}, {ends[0], 0}});
   ASSERT_TRUE(child.ok()) << child.status();
-  // It reads what it has written, and ends.
-  int status = -1;
-  while (!(*child)->Ended().has_value()) usleep(1000);
-  status = *(*child)->Ended();
+  // It reads what it has written, and ends. The wait leaves its status to Ended.
+  siginfo_t end = {};
+  ASSERT_EQ(waitid(P_ALL, 0, &end, WEXITED | WNOWAIT), 0);
+  const std::optional<int> ended = (*child)->Ended();
+  ASSERT_TRUE(ended.has_value());
+  const int status = *ended;
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_EQ((*child)->Kill(), status);

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <thread>
 
@@ -131,8 +130,8 @@ TEST(FixedBatchesTest, BatchesOfAllSizesInTurnAreAnsweredRight) {
 }
 
 TEST(FixedBatchesTest, RunsTakeTurnsWhereThereAreSeveralGraphs) {
-  const LoadedModel one("one", testing::PlusOne({-1, 1}),
-                        Numbers(4, Parameter("FIXED_BATCH_SIZES", "NONE")));
+  LoadedModel one("one", testing::PlusOne({-1, 1}),
+                  Numbers(4, Parameter("FIXED_BATCH_SIZES", "NONE")));
   EXPECT_FALSE(one.model->TakeTurn().owns_lock()) << "OpenVINO sees to it";
   LoadedModel several("several", testing::PlusOne({-1, 1}), Numbers(4));
   TRITONBACKEND_Request request = NumbersRequest({1, 2});
@@ -146,8 +145,11 @@ TEST(FixedBatchesTest, RunsTakeTurnsWhereThereAreSeveralGraphs) {
     several.Execute({&next});
     done = true;
   });
-  // A run that did not wait would be done long before.
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  // A run that did not wait would be done before hundreds of others.
+  for (int32_t i = 0; i < 500; ++i) {
+    TRITONBACKEND_Request other = NumbersRequest({i});
+    one.Execute({&other});
+  }
   EXPECT_FALSE(done);
   turn.unlock();
   runs.join();
