@@ -101,7 +101,7 @@ function(nereid_test name)
 endfunction()
 
 # nereid_fuzzer(NAME SOURCES x_fuzz.cc DEPS modules... [LIBS ...])
-#   built only with -DNEREID_BUILD_FUZZERS=ON, into fuzzers/; seeds lie in tests/fuzz/corpus/NAME
+#   built only with -DNEREID_BUILD_FUZZERS=ON, into fuzzers/; its seeds are tests/fuzz/NAME.seeds
 function(nereid_fuzzer name)
   if(NOT NEREID_BUILD_FUZZERS)
     return()

@@ -5,10 +5,10 @@
 
 Two run at a time.
 
-The seeds are the files in tests/fuzz/corpus/TARGET; the dictionary is tests/fuzz/TARGET.dict, if
-it exists. Inputs that a run finds stay in build/fuzz/corpus/TARGET for the next run.
-An input that crashes the target is written to build/fuzz/crashes, and its path is printed: minimise
-it, add it to the seeds, and fix the target.
+The seeds are those of tests/fuzz/TARGET.seeds, unpacked into build/fuzz/seeds; the dictionary is
+tests/fuzz/TARGET.dict. Both may be missing. Inputs that a run finds stay in build/fuzz/corpus/TARGET for the
+next run. An input that crashes the target is written to build/fuzz/crashes, and its path is printed:
+tests/fuzz/README.md says how to make it a seed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import fuzz_seeds  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 FUZZERS = ROOT / "build" / "fuzz" / "fuzzers"
@@ -30,7 +34,6 @@ def fuzz(name: str, seconds: int) -> bool:
     """Fuzzes one target; returns True if no input failed."""
     found = ROOT / "build" / "fuzz" / "corpus" / name
     crashes = ROOT / "build" / "fuzz" / "crashes"
-    seeds = ROOT / "tests" / "fuzz" / "corpus" / name
     dictionary = ROOT / "tests" / "fuzz" / f"{name}.dict"
     for folder in (found, crashes):
         folder.mkdir(parents=True, exist_ok=True)
@@ -43,7 +46,7 @@ def fuzz(name: str, seconds: int) -> bool:
         "-print_final_stats=1",
         found,
     ]
-    if seeds.is_dir():
+    if seeds := fuzz_seeds.unpack(name):
         command.append(seeds)
     if dictionary.is_file():
         command.insert(1, f"-dict={dictionary}")
