@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from check_includes import Problem, project_files, read_lines  # noqa: E402
 
 README_LINES = 60
-TEXT_SUFFIXES = {".c", ".cc", ".h", ".md", ".py", ".sh", ".toml", ".txt"}
+TEXT_SUFFIXES = {".c", ".cc", ".h", ".md", ".py", ".sh", ".toml", ".tsv", ".txt"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PAGE = re.compile(r"\bdocs/[\w./-]+\.md\b")
 DECISION = re.compile(r"\b(?:adr/|ADR )(\d+)\b")

@@ -1,4 +1,4 @@
-"""Reads the table of allowed differences, docs/protocol/differences.md."""
+"""Reads the table of allowed differences, docs/protocol/differences.tsv (differential/README.md)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from differential.observe import Difference
 from support.stage import PROJECT_ROOT
 
-TABLE = PROJECT_ROOT / "docs" / "protocol" / "differences.md"
+TABLE = PROJECT_ROOT / "docs" / "protocol" / "differences.tsv"
 COLUMNS = ["id", "aspect", "cases", "Triton 2.51", "Nereid", "why"]
 # Aspect of a row that is shown by another test, which its column 'cases' names.
 ELSEWHERE = "elsewhere"
@@ -38,43 +38,22 @@ class AllowedDifference:
 
 def read_table(path: Path = TABLE) -> list[AllowedDifference]:
     """All rows of the table. Fails if a row is not complete or an id occurs twice."""
-    rows = []
-    in_table = False
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        cells = _cells(line)
-        if cells == COLUMNS:
-            in_table = True
-        elif not cells:
-            in_table = False
-        elif in_table and not set(cells[0]) <= set("-: "):
-            rows.append(_row(cells, f"{path.name}:{number}"))
-        else:
-            stray = not in_table and len(cells) == len(COLUMNS)
-            assert not stray, f"{path.name}:{number}: a row outside of the table"
-    assert rows, f"{path} has no table with the columns {COLUMNS}"
+    head, *lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    assert head.split("\t") == COLUMNS, f"{path.name}: the first line is not {COLUMNS}"
+    rows = [_row(line.split("\t"), f"{path.name}:{n}") for n, line in enumerate(lines, start=2)]
+    assert rows, f"{path.name} has no rows"
     ids = [row.id for row in rows]
-    assert len(ids) == len(set(ids)), f"{path}: an id occurs twice in {sorted(ids)}"
+    assert len(ids) == len(set(ids)), f"{path.name}: an id occurs twice in {sorted(ids)}"
     return rows
 
 
 def _row(cells: list[str], where: str) -> AllowedDifference:
-    assert len(cells) == len(COLUMNS) and all(cells), f"{where}: {len(COLUMNS)} filled cells wanted"
+    assert len(cells) == len(COLUMNS), f"{where}: {len(COLUMNS)} cells wanted, with tabs between"
+    assert all(cell == cell.strip() for cell in cells), f"{where}: blanks around a cell"
     id_, aspect, cases, original, nereid, why = cells
-    patterns = tuple(_plain(case) for case in cases.split(","))
-    return AllowedDifference(id_, aspect, patterns, _plain(original), _plain(nereid), why)
-
-
-def _cells(line: str) -> list[str]:
-    if not line.startswith("|"):
-        return []
-    inner = re.split(r"(?<!\\)\|", line.strip().strip("|"))
-    return [cell.strip().replace("\\|", "|") for cell in inner]
-
-
-def _plain(cell: str) -> str:
-    """The cell without the backticks of a code span around it."""
-    text = cell.strip()
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == "`" else text
+    assert id_ and aspect and cases and why, f"{where}: only the answers may be empty"
+    assert original != nereid or original == "*" or aspect == ELSEWHERE, f"{where}: no difference"
+    return AllowedDifference(id_, aspect, tuple(cases.split(", ")), original, nereid, why)
 
 
 def _matches(pattern: str, text: str) -> bool:

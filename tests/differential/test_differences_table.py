@@ -10,7 +10,6 @@ from differential.answers import GrpcReply, HttpReply
 from differential.differences import COLUMNS, read_table
 from differential.observe import Difference, compare
 
-HEAD = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
 JSON = [("Content-Type", "application/json")]
 
 
@@ -82,28 +81,39 @@ def test_metric_families_are_compared() -> None:
 
 
 def table(tmp_path: Path, *rows: str) -> Path:
-    path = tmp_path / "differences.md"
-    path.write_text("# Title\n\n" + HEAD + "\n".join(rows) + "\n\nText.\n", encoding="utf-8")
+    """A file with these rows, in which | stands for a tab."""
+    path = tmp_path / "differences.tsv"
+    lines = ["\t".join(COLUMNS), *(row.replace("|", "\t") for row in rows)]
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     return path
 
 
 def test_a_row_allows_what_it_names(tmp_path: Path) -> None:
-    path = table(tmp_path, "| one | error | http-bad-*, grpc-x | `at *: a \\| b` | `no.` | why |")
-    (row,) = read_table(path)
-    assert row.allows(Difference("http-bad-1", "error", "at 12: a | b", "no."))
-    assert row.allows(Difference("grpc-x", "error", "at : a | b", "no."))
-    assert not row.allows(Difference("http-good-1", "error", "at 12: a | b", "no."))
-    assert not row.allows(Difference("http-bad-1", "status", "at 12: a | b", "no."))
-    assert not row.allows(Difference("http-bad-1", "error", "at 12: a | c", "no."))
-    assert not row.allows(Difference("http-bad-1", "error", "at 12: a | b", "nop"))
+    (row,) = read_table(table(tmp_path, "one|error|http-bad-*, grpc-x|at *: a `b`|no.|why"))
+    assert row.allows(Difference("http-bad-1", "error", "at 12: a `b`", "no."))
+    assert row.allows(Difference("grpc-x", "error", "at : a `b`", "no."))
+    assert not row.allows(Difference("http-good-1", "error", "at 12: a `b`", "no."))
+    assert not row.allows(Difference("http-bad-1", "status", "at 12: a `b`", "no."))
+    assert not row.allows(Difference("http-bad-1", "error", "at 12: a c", "no."))
+    assert not row.allows(Difference("http-bad-1", "error", "at 12: a `b`", "nop"))
+
+
+def test_an_answer_may_be_empty(tmp_path: Path) -> None:
+    (row,) = read_table(table(tmp_path, "one|metric nv_a|http-*||gauge; *|why"))
+    assert row.allows(Difference("http-good", "metric nv_a", "", "gauge; Help"))
+    assert not row.allows(Difference("http-good", "metric nv_a", "counter", "gauge; Help"))
 
 
 @pytest.mark.parametrize(
     "rows",
     [
-        ["| one | error | x | a | b |"],
-        ["| one | error | x | a | b | |"],
-        ["| one | error | x | a | b | why |"] * 2,
+        ["one|error|x|a|b"],
+        ["one|error|x|a|b|"],
+        ["one|error|x|a|b|why|more"],
+        ["one|error|x|a | b|why"],
+        ["one|error|x|a|a|why"],
+        ["one|error|x|a|b|why"] * 2,
+        ["one|error|x|a|b|why", ""],
         [],
     ],
 )
@@ -112,9 +122,8 @@ def test_an_incomplete_table_is_refused(tmp_path: Path, rows: list[str]) -> None
         read_table(table(tmp_path, *rows))
 
 
-def test_a_row_behind_another_table_is_refused(tmp_path: Path) -> None:
-    row = "| one | error | x | a | b | why |"
-    path = table(tmp_path, row)
-    path.write_text(path.read_text() + "| question | answer |\n|---|---|\n| a | b |\n" + row)
-    with pytest.raises(AssertionError, match="a row outside of the table"):
+def test_the_columns_have_their_names(tmp_path: Path) -> None:
+    path = table(tmp_path, "one|error|x|a|b|why")
+    path.write_text(path.read_text(encoding="utf-8").replace("Nereid", "Ours"), encoding="utf-8")
+    with pytest.raises(AssertionError, match="first line"):
         read_table(path)

@@ -1,6 +1,6 @@
 """Sends the same requests to Triton and to Nereid, and compares the answers.
 
-docs/protocol/differences.md lists the allowed differences. Any other difference fails the case. A
+docs/protocol/differences.tsv lists the allowed differences. Any other difference fails the case. A
 row of the list that no case shows any more is a failure too.
 """
 
@@ -43,7 +43,7 @@ def test_same_answer(case: HttpCase | GrpcCase, original: Replies, nereid: Repli
         for difference in compare(case.id, original.of(case), nereid.of(case))
         if not any(row.allows(difference) for row in table)
     ]
-    assert not unlisted, "not in docs/protocol/differences.md:\n" + "\n".join(map(str, unlisted))
+    assert not unlisted, "not in docs/protocol/differences.tsv:\n" + "\n".join(map(str, unlisted))
 
 
 @pytest.mark.parametrize("case", GOOD_CASES, ids=lambda case: case.id)
@@ -71,7 +71,7 @@ def test_every_listed_difference_occurs(original: Replies, nereid: Replies) -> N
         for row in read_table()
         if row.aspect != ELSEWHERE and not any(row.allows(difference) for difference in found)
     ]
-    assert not stale, f"listed in docs/protocol/differences.md, but no case shows them: {stale}"
+    assert not stale, f"listed in docs/protocol/differences.tsv, but no case shows them: {stale}"
 
 
 def test_differences_shown_elsewhere_have_their_test() -> None:

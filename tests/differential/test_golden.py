@@ -22,7 +22,7 @@ def test_as_the_original_answered(case: HttpCase | GrpcCase, nereid: Replies) ->
         for difference in compare(case.id, golden.load(case), nereid.of(case))
         if not any(row.allows(difference) for row in table)
     ]
-    assert not unlisted, "not in docs/protocol/differences.md:\n" + "\n".join(map(str, unlisted))
+    assert not unlisted, "not in docs/protocol/differences.tsv:\n" + "\n".join(map(str, unlisted))
 
 
 def test_each_case_has_its_answer_and_no_others_are_kept() -> None:

@@ -26,7 +26,7 @@ SETTINGS = {
     "histograms": ("--metrics-config=histogram_latencies=true",),
     "no-default": ("--metrics-config=counter_latencies=false", SUMMARIES),
 }
-# As release 2.73: rows metric-load-duration and metric-first-response of docs/protocol/differences.md.
+# As release 2.73: rows metric-load-duration and metric-first-response of docs/protocol/differences.tsv.
 ONLY_OURS = ("nv_model_load_duration_secs", "nv_inference_first_response_histogram_ms")
 # Not counters: what the server counts is compared, but not how long anything took.
 _COUNTED = re.compile(r"(_count|_total|_success|_failure|_per_model)$")
@@ -94,7 +94,7 @@ def test_same_metrics(setting: str, tmp_path: Path) -> None:
     ours = {key: value for key, value in ours.items() if not key.startswith(ONLY_OURS)}
     assert "nv_inference_count" in ours
     if "counter_latencies=false" in " ".join(options):
-        # Triton stops counting altogether (differences.md, counters-without-latencies).
+        # Triton stops counting altogether (differences.tsv, counters-without-latencies).
         counted = {key for key, value in original.items() if value == "0"}
         assert counted
         ours = {key: "0" if key in counted else value for key, value in ours.items()}

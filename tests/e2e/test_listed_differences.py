@@ -1,4 +1,4 @@
-"""Differences in docs/protocol/differences.md that only tests with separate servers can show."""
+"""Differences in docs/protocol/differences.tsv that only tests with separate servers can show."""
 
 from __future__ import annotations
 

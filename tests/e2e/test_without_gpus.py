@@ -1,5 +1,5 @@
 """What a model cannot have here, because the server computes on CPUs, is refused or named in the
-log (docs/protocol/differences.md)."""
+log (docs/protocol/differences.tsv)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from differential.differences import AllowedDifference, read_table
 from differential.observe import Difference
 from support.stage import PROJECT_ROOT
 
-TABLE = PROJECT_ROOT / "docs" / "protocol" / "python-differences.md"
+TABLE = PROJECT_ROOT / "docs" / "protocol" / "python-differences.tsv"
 NOTHING = "(nothing)"
 
 

@@ -1,5 +1,5 @@
 """The same Python models with our backend and with Triton's: answers and error texts are
-equal, except for the differences that docs/protocol/python-differences.md lists."""
+equal, except for the differences that docs/protocol/python-differences.tsv lists."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_case_without_answers_is_no_skip() -> None:
 @each_golden
 def test_as_the_original_answered(case: Case, of_nereid: Answers) -> None:
     found = unlisted(compare(case.id, golden.load(case), of_nereid(case)))
-    assert not found, "not in docs/protocol/python-differences.md:\n" + "\n".join(map(str, found))
+    assert not found, "not in docs/protocol/python-differences.tsv:\n" + "\n".join(map(str, found))
 
 
 @each_golden
@@ -80,7 +80,7 @@ def test_every_listed_difference_occurs(answers_of: Callable[[str], Answers]) ->
         for row in rows()
         if row.aspect != ELSEWHERE and not any(allowed(row, difference) for difference in found)
     ]
-    assert not stale, f"listed in docs/protocol/python-differences.md, but no case shows them: {stale}"
+    assert not stale, f"listed in docs/protocol/python-differences.tsv, but no case shows them: {stale}"
 
 
 def test_differences_shown_elsewhere_have_their_test() -> None:

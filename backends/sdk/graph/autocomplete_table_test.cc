@@ -95,7 +95,7 @@ std::string Entry(const std::string& name, const std::string& type,
 // the model batches if all first dimensions are open: max_batch_size gets the default if it is left
 // out, and above 1 dynamic batching comes without another scheduler; a model that does not batch is
 // refused with max_batch_size. A list that is given stays, one that is not gets all tensors. In the
-// end Triton refuses entries that lack a type or dims, which Nereid fills (differences.md,
+// end Triton refuses entries that lack a type or dims, which Nereid fills (differences.tsv,
 // completion-gaps), and any configuration that leaves out an input.
 Outcome Rules(const Given& given) {
   Outcome outcome;
