@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from racetrack import pages
+from support.stage import PROJECT_ROOT
+
+BENCH = PROJECT_ROOT / "bench"
 
 
 @pytest.mark.parametrize(("load", "quiet"), [(0.2, True), (0.9, False)])
@@ -43,3 +48,16 @@ def test_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert path.read_text() == "text\n"
     assert path.name.startswith("kind-20") and path.suffix == ".md"
     assert str(path) in capsys.readouterr().out
+
+
+def test_the_last_page_of_each_group_is_kept_and_shown() -> None:
+    kept = {path.name for path in (BENCH / "results").iterdir() if path.suffix != ".json"}
+    groups = Counter(re.sub(r"(?:^|-)20\d\d-.*", "", name) for name in kept)
+    assert [group for group, times in groups.items() if times > 1] == []
+    documents = [PROJECT_ROOT / "README.md", BENCH / "README.md", *(PROJECT_ROOT / "docs").rglob("*.md")]
+    text = "".join(path.read_text(encoding="utf-8") for path in documents)
+    assert [name for name in kept if f"results/{name})" not in text] == []
+
+
+def test_the_readme_is_short() -> None:
+    assert len((BENCH / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
