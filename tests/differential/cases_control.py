@@ -143,7 +143,7 @@ def bad_http() -> list[HttpCase]:
         after(get("http-bad-metadata-gone", "/v2/models/http_gone"), *gone),
         after(get("http-bad-config-gone", "/v2/models/http_gone/config"), *gone),
         after(get("http-bad-stats-gone", "/v2/models/http_gone/stats"), *gone),
-        after(infer("http-bad-infer-never-loaded", "grpc_load", [INTS])),
+        after(infer("http-bad-infer-never-loaded", "http_never", [INTS])),
     ]
 
 

@@ -32,7 +32,7 @@ FREE = [
     f"{protocol}_{what}"
     for protocol in ("http", "grpc")
     for what in ("load", "again", "config", "files", "unload", "gone", "bad_override", "stats")
-] + ["http_kept", "http_forgotten"]
+] + ["http_kept", "http_forgotten", "http_never"]
 
 
 def _vector(name: str, data_type: str = "INT32") -> str:
