@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Checks the project's include rules, file lengths, confined functions and stray machine paths.
+"""Checks include rules, file lengths, small headers, confined functions and stray machine paths.
 
-    tools/check_includes.py [--root DIR]
+    tools/check_includes.py [--root DIR] [--update-small-headers]
 
 The rules are data, in tools/include_rules.toml of the checked tree. Prints one line per problem
 (`file:line: what, and why`), and exits with 1 if there is any.
+
+With --update-small-headers it first makes tools/small_headers.tsv, the list of headers that may be
+small although they have one user: what no longer belongs there goes, and what is missing comes
+without a reason, which has to be written by hand.
 """
 
 from __future__ import annotations
@@ -23,7 +27,8 @@ from typing import Any
 SOURCE_SUFFIXES = {".c", ".cc", ".h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 # The folders where a quoted include is searched, besides the file's own folder.
-INCLUDE_ROOTS = ("src", "include", "")
+INCLUDE_ROOTS = ("src", "include", "", "apps", "apps/nereid")
+SMALL_HEADERS = "tools/small_headers.tsv"
 
 
 @dataclass(frozen=True)
@@ -227,22 +232,86 @@ def check_spelling(all_includes: Iterable[Include], rules: dict[str, Any]) -> It
                 include.file, include.line, f"includes {include.written}: write the path from src/"
             )
         inside = set(PurePosixPath(include.target or "").parts[:-1]) & set(rule["folders"])
-        within = set(PurePosixPath(include.file).parts[:-1]) & set(rule["folders"])
-        is_test = any(fnmatch(include.file, pattern) for pattern in rule["may_include"])
-        if inside and not within and not is_test:
+        if inside and not is_test(include.file, rules):
             yield Problem(
                 include.file, include.line, f"includes {include.target}, which is for tests only"
             )
+
+
+def is_test(file: str, rules: dict[str, Any]) -> bool:
+    """Whether the file is a test, or serves tests only."""
+    rule = rules["test_only"]
+    within = set(PurePosixPath(file).parts[:-1]) & set(rule["folders"])
+    return bool(within) or any(fnmatch(file, pattern) for pattern in rule["may_include"])
+
+
+def small_headers(
+    lines_of: dict[str, list[str]], all_includes: Iterable[Include], rules: dict[str, Any]
+) -> dict[str, str]:
+    """The product's headers of few lines that exactly one file of the product includes, besides
+    their own source file, and no test. With this one user each."""
+    rule = rules["small_headers"]
+    users: dict[str, set[str]] = {}
+    tested = set()
+    for include in all_includes:
+        if include.target is None:
+            continue
+        if is_test(include.file, rules):
+            tested.add(include.target)
+        elif PurePosixPath(include.file).with_suffix(".h").as_posix() != include.target:
+            users.setdefault(include.target, set()).add(include.file)
+    return {
+        file: next(iter(users[file]))
+        for file, lines in lines_of.items()
+        if PurePosixPath(file).suffix == ".h"
+        and any(is_below(file, folder) for folder in rule["folders"])
+        and len(lines) < rule["lines"]
+        and len(users.get(file, ())) == 1
+        and file not in tested
+        and not is_test(file, rules)
+    }
+
+
+def listed_reasons(lines: list[str]) -> dict[str, tuple[int, str]]:
+    """The listed headers, with the number of the line and the reason."""
+    rows = (line.partition("\t") for line in lines)
+    return {row[0]: (number, row[2].strip()) for number, row in enumerate(rows, 1)}
+
+
+def check_small_headers(
+    lines_of: dict[str, list[str]], all_includes: list[Include], rules: dict[str, Any]
+) -> Iterator[Problem]:
+    found = small_headers(lines_of, all_includes, rules)
+    listed = listed_reasons(lines_of.get(SMALL_HEADERS, []))
+    for file, user in found.items():
+        if file not in listed:
+            text = f"{len(lines_of[file])} lines for one user: move them into {user}, or say why not"
+            yield Problem(file, 1, f"{text} in {SMALL_HEADERS}")
+    for file, (number, reason) in listed.items():
+        if file not in found:
+            yield Problem(SMALL_HEADERS, number, f"{file} is no small header with one user")
+        elif not reason:
+            yield Problem(SMALL_HEADERS, number, f"{file} is listed without a reason")
+
+
+def update_small_headers(root: Path) -> None:
+    rules, lines_of = read_tree(root)
+    listed = listed_reasons(lines_of.get(SMALL_HEADERS, []))
+    found = small_headers(lines_of, includes(lines_of), rules)
+    rows = (f"{file}\t{listed.get(file, (0, ''))[1]}\n" for file in sorted(found))
+    (root / SMALL_HEADERS).write_text("".join(rows), encoding="utf-8")
 
 
 def check_confined(lines_of: dict[str, list[str]], rules: dict[str, Any]) -> Iterator[Problem]:
     for rule in rules["confined"]:
         pattern = re.compile(rule["pattern"])
         for file, lines in lines_of.items():
-            if PurePosixPath(file).suffix not in SOURCE_SUFFIXES or file in rule["except"]:
+            if PurePosixPath(file).suffix not in SOURCE_SUFFIXES:
                 continue
-            is_test = any(fnmatch(file, name) for name in rules["test_only"]["may_include"])
-            if is_test or not any(is_below(file, folder) for folder in rule["folders"]):
+            if any(fnmatch(file, pattern) for pattern in rule["except"]):
+                continue
+            applies = is_test(file, rules) == rule.get("tests", False)
+            if not applies or not any(is_below(file, folder) for folder in rule["folders"]):
                 continue
             for number, line in enumerate(lines, 1):
                 if match := pattern.search(line):
@@ -267,10 +336,15 @@ def check_text(lines_of: dict[str, list[str]], rules: dict[str, Any]) -> Iterato
                     yield Problem(file, number, f"names a place on one machine: {match[0]}...")
 
 
+def read_tree(root: Path) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """The rules, and the lines of each file."""
+    rules = tomllib.loads((root / "tools" / "include_rules.toml").read_text())
+    return rules, {name: read_lines(root, name) for name in project_files(root)}
+
+
 def check(root: Path) -> tuple[list[Problem], int]:
     """All problems of the tree, and the number of includes checked."""
-    rules = tomllib.loads((root / "tools" / "include_rules.toml").read_text())
-    lines_of = {name: read_lines(root, name) for name in project_files(root)}
+    rules, lines_of = read_tree(root)
     found = list(includes(lines_of))
     modules = Modules(rules)
     problems = [
@@ -281,6 +355,7 @@ def check(root: Path) -> tuple[list[Problem], int]:
         *check_never(found, rules),
         *check_third_party(found, rules),
         *check_spelling(found, rules),
+        *check_small_headers(lines_of, found, rules),
         *check_confined(lines_of, rules),
         *check_text(lines_of, rules),
     ]
@@ -290,7 +365,11 @@ def check(root: Path) -> tuple[list[Problem], int]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1])
-    problems, looked_at = check(parser.parse_args().root)
+    parser.add_argument("--update-small-headers", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.update_small_headers:
+        update_small_headers(arguments.root)
+    problems, looked_at = check(arguments.root)
     for problem in problems:
         print(problem)
     print(f"check_includes: {looked_at} includes, {len(problems)} problems")

@@ -29,13 +29,15 @@ PRESENT = (
     "src/frontends/grpc/grpc_server.h",
     "backends/sdk/gather.h",
     "backends/identity/identity.h",
+    "apps/nereid/tune/testing/fake_engine.h",
+    "apps/loadgen/testing/fake_load.h",
 )
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     for name in PRESENT:
-        write(tmp_path, name, "// Empty.\n")
+        write(tmp_path, name, "// Empty.\n" * 60)
     (tmp_path / "tools").mkdir()
     shutil.copy(RULES, tmp_path / "tools")
     return tmp_path
@@ -47,10 +49,13 @@ def write(tree: Path, name: str, text: str) -> None:
     path.write_text(text)
 
 
-def run_checker(tree: Path) -> tuple[int, list[str]]:
+def run_checker(tree: Path, *options: str) -> tuple[int, list[str]]:
     """Exit code and problem lines (the last line, a summary, is left out)."""
     done = subprocess.run(
-        [sys.executable, CHECKER, "--root", tree], capture_output=True, text=True, check=False
+        [sys.executable, CHECKER, "--root", tree, *options],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stderr == ""
     return done.returncode, done.stdout.splitlines()[:-1]
@@ -107,6 +112,8 @@ def test_allowed(tree: Path, file: str, include: str) -> None:
         ("backends/identity/a.cc", "<onnxruntime_c_api.h>", "ONNX Runtime belongs to"),
         ("src/infer/a.cc", '"scheduling/testing/puppet_scheduler.h"', "for tests only"),
         ("src/infer/a.cc", '"../base/log.h"', "write the path from src/"),
+        ("src/infer/a.cc", '"tune/testing/fake_engine.h"', "for tests only"),
+        ("src/infer/a.cc", '"loadgen/testing/fake_load.h"', "for tests only"),
     ],
 )
 def test_violation(tree: Path, file: str, include: str, message: str) -> None:
@@ -173,3 +180,74 @@ def test_the_environment_is_read_by_programs(tree: Path, file: str, allowed: boo
     code, problems = run_checker(tree)
     assert code == (0 if allowed else 1), problems
     assert allowed or problems[0].startswith(f"{file}:1: uses getenv: the environment is read by")
+
+
+@pytest.mark.parametrize(
+    "call", ["usleep(1000)", "absl::SleepFor(kPause)", "std::this_thread::sleep_for(kPause)"]
+)
+def test_no_unit_test_sleeps(tree: Path, call: str) -> None:
+    write(tree, "src/base/log.cc", f"void Pause() {{ {call}; }}\n")
+    write(tree, "backends/testing/behaviours.cc", f"void Pause() {{ {call}; }}\n")
+    assert run_checker(tree) == (0, [])
+    write(tree, "src/base/log_test.cc", f"void Pause() {{ {call}; }}\n")
+    code, problems = run_checker(tree)
+    assert code == 1
+    assert len(problems) == 1
+    assert problems[0].startswith("src/base/log_test.cc:1: uses ")
+
+
+HEADER, USER, LIST = "src/base/part.h", "src/base/whole.cc", "tools/small_headers.tsv"
+
+
+def write_small_header(tree: Path, lines: int = 59) -> None:
+    write(tree, HEADER, "// A line.\n" * lines)
+    write(tree, "src/base/part.cc", '#include "base/part.h"\n')
+    write(tree, USER, '#include "base/part.h"\n')
+
+
+def test_a_small_header_with_one_user_is_a_part_of_it(tree: Path) -> None:
+    write_small_header(tree)
+    text = f"59 lines for one user: move them into {USER}, or say why not in {LIST}"
+    assert run_checker(tree) == (1, [f"{HEADER}:1: {text}"])
+
+
+@pytest.mark.parametrize(
+    "other", ["src/base/other.cc", "src/base/part_test.cc", "src/base/testing/fake.h"]
+)
+def test_a_header_with_a_second_user_or_a_test_stays(tree: Path, other: str) -> None:
+    write_small_header(tree)
+    write(tree, other, '#include "base/part.h"\n')
+    assert run_checker(tree) == (0, [])
+
+
+def test_a_header_of_sixty_lines_stays(tree: Path) -> None:
+    write_small_header(tree, lines=60)
+    assert run_checker(tree) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        (f"{HEADER}\twritten by the build\n", None),
+        (f"{HEADER}\t\n", f"{LIST}:1: {HEADER} is listed without a reason"),
+        (f"{HEADER}\n", f"{LIST}:1: {HEADER} is listed without a reason"),
+        (
+            f"{HEADER}\twritten by the build\nsrc/gone.h\tits reason\n",
+            f"{LIST}:2: src/gone.h is no small header with one user",
+        ),
+    ],
+)
+def test_the_list_of_small_headers(tree: Path, entry: str, problem: str | None) -> None:
+    write_small_header(tree)
+    write(tree, LIST, entry)
+    assert run_checker(tree) == (1 if problem else 0, [problem] if problem else [])
+
+
+def test_the_list_of_small_headers_is_made_again(tree: Path) -> None:
+    write_small_header(tree)
+    write(tree, "src/base/new.h", "// A line.\n")
+    write(tree, "src/base/user.cc", '#include "base/new.h"\n')
+    write(tree, LIST, f"src/gone.h\tits reason\n{HEADER}\twritten by the build\n")
+    code, problems = run_checker(tree, "--update-small-headers")
+    assert (tree / LIST).read_text() == f"src/base/new.h\t\n{HEADER}\twritten by the build\n"
+    assert (code, problems) == (1, [f"{LIST}:1: src/base/new.h is listed without a reason"])
