@@ -83,7 +83,8 @@ def test_what_is_wrong_is_told(tmp_path: Path) -> None:
 
 
 def test_every_file_belongs_to_a_target() -> None:
-    lists = [path.read_text() for path in PROJECT_ROOT.glob("[abcrs]*/**/CMakeLists.txt")]
+    folders = [PROJECT_ROOT / name for name in ("apps", "backends", "caches", "repoagents", "src")]
+    lists = [path.read_text() for folder in folders for path in folder.rglob("CMakeLists.txt")]
     for file in [*FILES, *fuzz_seeds.SEEDS.glob("*.dict")]:
         name = file.stem.removesuffix("_fuzz")
         assert any(re.search(rf"\b{name}(_fuzz)?\b", text) and "_fuzzer(" in text for text in lists), file
