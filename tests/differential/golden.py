@@ -8,10 +8,12 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from differential.all_cases import GOLDEN_CASES, GROUP_OF
 from differential.answers import GrpcReply, HttpReply, request_to_json
 from differential.cases import GrpcCase, HttpCase
+from differential.observe import compare
 from support.golden import FOLDER, Golden, patterns_of_command_line
 
 GOLDEN = Golden(GROUP_OF, "python -m differential.golden")
@@ -19,9 +21,16 @@ GOLDEN = Golden(GROUP_OF, "python -m differential.golden")
 
 def load(case: HttpCase | GrpcCase) -> HttpReply | GrpcReply:
     """The stored answer to `case`. Fails if there is none or if the request has changed since."""
-    document = GOLDEN.document(case.id, request_to_json(case), "request")
-    kind = HttpReply if isinstance(case, HttpCase) else GrpcReply
+    return _reply(GOLDEN.document(case.id, request_to_json(case), "request"))
+
+
+def _reply(document: dict[str, Any]) -> HttpReply | GrpcReply:
+    kind = HttpReply if "status" in document["answer"] else GrpcReply
     return kind.from_json(document["answer"])
+
+
+def _same(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    return old["request"] == new["request"] and not compare("", _reply(old), _reply(new))
 
 
 def main() -> int:
@@ -38,6 +47,7 @@ def main() -> int:
                     "answer": target.send(cases[id]).to_json(),
                 },
                 patterns,
+                _same,
             )
         finally:
             target.stop(expect_clean_exit=False)

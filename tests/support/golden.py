@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -70,20 +71,27 @@ class Golden:
             assert not missing, f"{group}.jsonl has no answers to {missing}: run '{self._how}'."
             assert stored == cases, f"{group}.jsonl is not in the order of its cases"
 
-    def record(self, answer: Callable[[str], dict[str, Any]], patterns: list[str]) -> int:
+    def record(
+        self,
+        answer: Callable[[str], dict[str, Any]],
+        patterns: list[str],
+        same: Callable[[dict[str, Any], dict[str, Any]], bool] = operator.eq,
+    ) -> int:
         """Asks for the lines of the cases that match a pattern, and writes the files that hold
-        these; other lines stay, except those of cases that are gone. Returns the number of cases."""
-        fresh = {
-            case: {"id": case, **plain(answer(case))}
-            for case in self._group_of
-            if any(fnmatchcase(case, pattern) for pattern in patterns)
-        }
+        these. All other lines stay, except those of cases that are gone; and so do lines that are
+        the `same` as the new ones, which differ in times, for instance. Returns the number of
+        cases that match."""
+        fresh = {}
+        for case, group in self._group_of.items():
+            if any(fnmatchcase(case, pattern) for pattern in patterns):
+                new, old = {"id": case, **plain(answer(case))}, self._group(group).get(case)
+                fresh[case] = old if old is not None and same(old, new) else new
         # Files are written at the end, so that a server that fails leaves the old ones whole.
         for group, cases in self._groups().items():
             if any(case in fresh for case in cases):
                 lines = {**self._group(group), **fresh}
                 store(self._file(group), [lines[case] for case in cases if case in lines])
-                del self._known[group]
+                self._known.pop(group, None)
         return len(fresh)
 
     def groups(self) -> set[str]:

@@ -47,6 +47,20 @@ def test_cases_are_asked_in_the_order_in_which_they_are_sent(tmp_path: Path) -> 
     assert asked == ["a1", "b1", "a2"]
 
 
+def test_an_answer_that_means_the_same_stays(folder: Path) -> None:
+    def lower(document: dict[str, Any]) -> str:
+        return document["answer"].lower()
+
+    def same(old: dict[str, Any], new: dict[str, Any]) -> bool:
+        return lower(old) == lower(new)
+
+    before = (folder / "a.jsonl").read_text(encoding="utf-8")
+    golden(folder).record(lambda case: answered(case, "YES"), ["*"], same)
+    assert (folder / "a.jsonl").read_text(encoding="utf-8") == before
+    golden(folder).record(lambda case: answered(case, "YES"), ["*"])
+    assert "YES" in (folder / "a.jsonl").read_text(encoding="utf-8")
+
+
 def test_a_server_that_fails_leaves_the_old_answers(folder: Path) -> None:
     def fails(case: str) -> dict[str, Any]:
         assert case != "a2", "dead"
