@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is needed to build, test and run Nereid, unless it is installed already.
 #
-#   tools/setup.sh [--test] [--lint] [--packages] [--image] [--bench] [--vad] [--framework=NAME]...
-#     --test   also Triton, which tests/differential compares with, and --vad
+#   tools/setup.sh [--test] [--lint] [--packages] [--image] [--bench] [--vad] [--docs] [--framework=NAME]...
+#     --test   also Triton, which tests/differential compares with, --vad and --docs
 #     --vad    also what examples/vad needs: the model file of silero-vad, espeak-ng
 #     --lint   also the clang tools of `make lint` and `make fuzz`
 #     --packages   also what tests of packages need: roots of their own, lintian, shells
@@ -14,6 +14,7 @@
 #     --light  also LitServe and MLServer, which `make bench-light` races against
 #     --wheel  also what `make wheel` needs: scikit-build-core, auditwheel
 #     --kubernetes   also what `make kubernetes-check` needs: etcd, helm and kube-apiserver, which take long to build
+#     --docs   also what tools/docs_site.sh needs, and the examples with pictures and scikit-learn
 #     --ray    also what `make ray-check` needs: Ray Serve
 #     --framework=NAME   also the runtime of the backend NAME: openvino, pytorch, tensorflow. The
 #              backend is then built and staged until `--framework=none`.
@@ -34,25 +35,26 @@ with_bench=false
 with_conformance=false with_collector=false
 with_vad=false with_pythons=false
 with_framework_tests=false with_wheel=false with_light=false
-with_kubernetes=false with_ray=false
+with_kubernetes=false with_ray=false with_docs=false
 frameworks=()
 for argument in "$@"; do
   case $argument in
     --lint) sections+=(apt-lint) ;;
     --packages) sections+=(apt-packages) ;;
     --image) sections+=(apt-image) ;;
-    --test) sections+=(apt-vad) with_original=true with_vad=true with_pythons=true ;;
+    --test) sections+=(apt-vad) with_original=true with_vad=true with_pythons=true with_docs=true ;;
     --vad) sections+=(apt-vad) with_vad=true ;;
     --bench) sections+=(apt-bench) with_original=true with_bench=true ;;
     --conformance) sections+=(apt-conformance) with_conformance=true ;;
     --collector) with_collector=true ;;
     --ray) with_ray=true ;;
+    --docs) with_docs=true ;;
     --kubernetes) sections+=(apt-kubernetes) with_kubernetes=true ;;
     --framework-tests) with_framework_tests=true ;;
     --wheel) with_wheel=true ;;
     --light) with_light=true ;;
     --framework=*) frameworks+=("${argument#*=}") ;;
-    *) fail "unknown argument '$argument' (known: --test, --vad, --lint, --packages, --image, --bench, --conformance, --collector, --light, --wheel, --kubernetes, --ray, --framework=NAME, --framework-tests)" ;;
+    *) fail "unknown argument '$argument' (known: --test, --vad, --lint, --packages, --image, --bench, --conformance, --collector, --light, --wheel, --kubernetes, --ray, --docs, --framework=NAME, --framework-tests)" ;;
   esac
 done
 
@@ -284,6 +286,9 @@ if $with_kubernetes; then
 fi
 if $with_ray; then
   install_aside "Ray Serve" ray "$(section pip-ray)"
+fi
+if $with_docs; then
+  install_aside "what the documentation needs" docs "$(section pip-docs)"
 fi
 if $with_framework_tests; then
   install_aside "PyTorch's Python side" pytorch-python/site "$(section pip-pytorch-python)"

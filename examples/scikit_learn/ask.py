@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Asks whether parcels will be late.
+
+    ask.py [localhost:8000]
+
+Needs: tritonclient[http], numpy.
+"""
+
+import sys
+
+import numpy as np
+import tritonclient.http as http
+
+PARCELS = [  # carrier, weekday, distance in km, weight in kg
+    ("bike", "tue", 12, 0.5),
+    ("truck", "mon", 400, 8.0),
+    ("ship", "sun", 900, 25.0),
+]
+
+
+def main():
+    texts = np.array([parcel[:2] for parcel in PARCELS], np.object_)
+    numbers = np.array([parcel[2:] for parcel in PARCELS], np.float32)
+    inputs = [
+        http.InferInput("texts", texts.shape, "BYTES"),
+        http.InferInput("numbers", numbers.shape, "FP32"),
+    ]
+    inputs[0].set_data_from_numpy(texts)
+    inputs[1].set_data_from_numpy(numbers)
+    url = sys.argv[1] if len(sys.argv) > 1 else "localhost:8000"
+    with http.InferenceServerClient(url) as client:
+        answer = client.infer("parcels", inputs)
+    labels = answer.as_numpy("label").ravel()
+    probabilities = answer.as_numpy("probabilities")
+    for parcel, label, row in zip(PARCELS, labels, probabilities):
+        print(f"{parcel[0]} on {parcel[1]}: {label.decode()} ({row.max():.0%})")
+
+
+if __name__ == "__main__":
+    main()
