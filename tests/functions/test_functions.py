@@ -116,7 +116,18 @@ def test_coroutines_run_side_by_side(server) -> None:
         assert [int(answer.result().as_numpy("output")[0]) for answer in asked] == list(numbers)
 
 
-@pytest.mark.parametrize(("code", "status"), [("INVALID_ARG", 400), ("NOT_FOUND", 404), ("UNAVAILABLE", 503)])
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("INVALID_ARG", 400),
+        ("NOT_FOUND", 404),
+        ("UNAVAILABLE", 503),
+        ("UNSUPPORTED", 501),
+        ("ALREADY_EXISTS", 400),
+        ("CANCELLED", 400),
+        ("INTERNAL", 500),
+    ],
+)
 def test_a_refusal(server, code, status) -> None:
     with pytest.raises(InferenceServerException, match=rf"\[{status}\] refused with {code}"):
         http_infer(server, "refuse", code=text(code))

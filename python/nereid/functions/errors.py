@@ -9,8 +9,8 @@ class RequestError(Exception):
     """Raised by a served function to refuse a request: the client gets this text, and a status that follows
     from the code. Any other exception is an internal error of the function (HTTP 500).
 
-    code: INVALID_ARG (HTTP 400), NOT_FOUND (404), UNAVAILABLE (503), UNSUPPORTED (501), ALREADY_EXISTS (409),
-        CANCELLED (499) or INTERNAL (500).
+    code: INVALID_ARG, ALREADY_EXISTS or CANCELLED (HTTP 400), NOT_FOUND (404), UNAVAILABLE (503), UNSUPPORTED (501)
+        or INTERNAL (500).
     """
 
     def __init__(self, message: str, code: str = "INVALID_ARG") -> None:
