@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Makes a site of the project's pages in build/docs-site/html (tools/docs_site.py says how).
+#
+#   tools/docs_site.sh [--serve]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+tools/setup.sh --docs
+exec .venv/bin/python tools/docs_site.py "$@"
