@@ -154,7 +154,7 @@ def header_page(title: str, names: list[str]) -> str:
                 out += [f"{level} {block.section}", ""]
             elif block.code and "_DECLSPEC" not in heading_of("\n".join(block.code)):
                 code = clean(block.code)
-                out += [f"{level}# {heading_of(code)}", "", "```c", code, "```", ""]
+                out += [f"{level}# {heading_of(code)}", "", "~~~c", code, "~~~", ""]
                 out += [prose(block.comment), ""] if block.comment else []
             elif block.comment and not block.code:
                 out += [prose(block.comment), ""]
@@ -261,9 +261,9 @@ def python_page() -> str:
             shown = f"class {name}({bases})" if bases else f"class {name}"
             if start is not None:
                 shown = f"{name}{signature(start).removeprefix('__init__')}".removesuffix(" -> None")
-            out += [f"## {name}", "", "```python", shown, "```", "", said, "", *members(node), ""]
+            out += [f"## {name}", "", "~~~python", shown, "~~~", "", said, "", *members(node), ""]
         else:
-            out += [f"## {name}", "", "```python", signature(node), "```", "", said, ""]
+            out += [f"## {name}", "", "~~~python", signature(node), "~~~", "", said, ""]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(out)).rstrip() + "\n"
 
 

@@ -32,7 +32,7 @@ PORT = 8080
 
 # The menu: titles, and the folders or files whose pages stand below them, in this order.
 MENU = {
-    "Start": ["README.md", "docs/README.md", "docs"],
+    "Start": ["README.md", "docs"],
     "Models": ["docs/models"],
     "Protocol": ["docs/protocol"],
     "Operate": ["docs/operate", "deploy"],

@@ -1,8 +1,8 @@
 """What docs/protocol/inference.md shows can be copied, and prints what it says.
 
-A block of code that follows the line `<!-- run -->` is run. If `<!-- output -->` and another block
-follow, it prints exactly that. The page names the usual ports; here they become those of the
-test's server.
+A block of code that follows `<!-- docs: run -->`, or `<!-- docs: skip, tests/docs_reference runs it -->`
+if it is in Go or JavaScript, is run. The block behind the next mark, if it is of an output, is what
+it prints. The page names the usual ports; here they become those of the test's server.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from support.server_process import ServerProcess
 from support.stage import PROJECT_ROOT
 
 PAGE = PROJECT_ROOT / "docs/protocol/inference.md"
+RUN = r"<!-- docs: (?:run|skip, tests/docs_reference runs it) -->"
+OUTPUT = r"<!-- docs: (?:output|skip, its output) -->"
 BLOCK = re.compile(
-    r"^<!-- run -->\n```(\w+)\n(.*?)^```\n(?:\n<!-- output -->\n```\n(.*?)^```\n)?",
+    rf"^{RUN}\n```(\w+)\n(.*?)^```\n(?:\n{OUTPUT}\n```\n(.*?)^```\n)?",
     re.DOTALL | re.MULTILINE,
 )
 PROGRAMS = {  # the name of the file, and what runs it
@@ -49,8 +51,8 @@ def snippets(text: str) -> list[Snippet]:
 def test_every_mark_belongs_to_a_block() -> None:
     text = PAGE.read_text()
     found = snippets(text)
-    assert len(found) == text.count("<!-- run -->")
-    assert sum(bool(snippet.output) for snippet in found) == text.count("<!-- output -->")
+    assert len(found) == len(re.findall(RUN, text))
+    assert sum(bool(snippet.output) for snippet in found) == len(re.findall(OUTPUT, text))
     assert {snippet.language for snippet in found} == set(PROGRAMS)
 
 
