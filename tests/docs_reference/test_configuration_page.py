@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
-from support.stage import PROJECT_ROOT, server_binary
+from conftest import ServerFactory
+from support.repository import ModelRepository
+from support.stage import EXAMPLE_MODELS, PROJECT_ROOT, server_binary
 
 sys.path.insert(0, str(PROJECT_ROOT / "tools"))
 
@@ -124,3 +128,28 @@ def test_defaults_are_those_of_the_program(program: config_page.Program, block: 
         # Values that follow from the example, and what the page calls them.
         known = {"8": "`max_batch_size`", "my_model": "the name of the model", "my_model_0": "`_`"}
         assert known.get(value, value) in said, (top, path, value, said)
+
+
+def test_what_the_model_file_completes(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    minimal = config_page.EXAMPLE.findall(config_page.PAGE.read_text())[0]
+    for name, config in (("none", None), ("minimal", minimal)):
+        folder = model_repository.add(name, config)
+        shutil.copy(EXAMPLE_MODELS / "digits/1/model.onnx", folder / "1/model.onnx")
+    server = server_factory(model_repository)
+
+    def served(name: str) -> dict:
+        url = f"http://{server.http_url}/v2/models/{name}/config"
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            return json.load(answer)
+
+    for config in (served("none"), served("minimal")):
+        assert [(i["name"], i["data_type"], i["dims"]) for i in config["input"]] == [
+            ("image", "TYPE_FP32", [64])
+        ]
+        assert [output["name"] for output in config["output"]] == ["probabilities", "digit"]
+        assert "dynamic_batching" in config
+    assert served("none")["max_batch_size"] > 1
+    assert served("minimal")["max_batch_size"] == 64
+    assert served("minimal")["instance_group"][0]["count"] == 4
