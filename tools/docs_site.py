@@ -30,22 +30,29 @@ PACKAGES = ROOT / "build/deps/docs"
 SITE = ROOT / "build/docs-site"
 PORT = 8080
 
-# The menu: titles, and the folders or files whose pages stand below them, in this order.
+# The menu: titles, and the folders or pages (without .md) that stand below them, in this order. What
+# does not exist is left out.
 MENU = {
-    "Start": ["README.md", "docs"],
+    "Start": ["README", "docs/README", "docs/start", "docs/concepts", "docs"],
     "Models": ["docs/models"],
     "Protocol": ["docs/protocol"],
     "Operate": ["docs/operate", "deploy"],
     "In Python": ["docs/python", "python"],
-    "Examples": ["examples/README.md", "examples"],
-    "Reference": ["docs/reference/README.md", "docs/reference"],
-    "Backends": ["backends/README.md", "backends"],
+    "Examples": ["examples/README", "examples"],
+    "Reference": ["docs/reference/README", "docs/reference"],
+    "Backends": ["backends/README", "backends"],
     "Benchmarks": ["bench"],
-    "Architecture": ["ARCHITECTURE.md", "docs/architecture"],
-    "Decisions": ["docs/adr/README.md", "docs/adr"],
+    "Architecture": ["ARCHITECTURE", "docs/architecture"],
+    "Decisions": ["docs/adr/README", "docs/adr"],
     "Modules": ["src", "apps", "caches", "repoagents", "console"],
     "Project": ["."],
 }
+# The theme keeps the text of cells on one line, and pages narrow.
+STYLE = """\
+.wy-nav-content { max-width: 1200px; }
+.wy-table-responsive table td, .wy-table-responsive table th { white-space: normal; }
+.rst-content code { white-space: pre-wrap; }
+"""
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
 LIST_ITEM = re.compile(r"^( *)(?:[-*]|\d+\.) ")
@@ -124,7 +131,7 @@ class Pages:
     def _is_below(name: str, place: str) -> bool:
         if place == "docs":  # its own pages; each of its folders has a title
             return PurePosixPath(name).parent == PurePosixPath(place)
-        return place == "." or name == place or name.startswith(f"{place}/")
+        return place == "." or name == f"{place}.md" or name.startswith(f"{place}/")
 
 
 def configuration(pages: Pages) -> dict[str, object]:
@@ -135,6 +142,7 @@ def configuration(pages: Pages) -> dict[str, object]:
         "docs_dir": str(SITE / "source"),
         "site_dir": str(SITE / "html"),
         "theme": {"name": "readthedocs", "highlightjs": False, "navigation_depth": 3},
+        "extra_css": ["style.css"],
         "plugins": ["search"],
         # Relative links, which also work without a web server.
         "use_directory_urls": False,
@@ -157,6 +165,7 @@ def build() -> bool:
     for name in pages.files:
         (SITE / "source" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, SITE / "source" / name)
+    (SITE / "source" / "style.css").write_text(STYLE)
     (SITE / "mkdocs.yml").write_text(json.dumps(configuration(pages), indent=1))
     # Not --quiet: warnings that are not shown are not counted as errors, either.
     command = [sys.executable, "-m", "mkdocs", "build", "-f", str(SITE / "mkdocs.yml")]
