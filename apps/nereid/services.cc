@@ -21,18 +21,6 @@
 namespace nereid {
 namespace {
 
-constexpr char kAccessLogDroppedGauge[] = "nereid_access_log_dropped";
-constexpr char kGrpcConnectionsGauge[] = "nereid_grpc_connections";
-constexpr char kGrpcConnectionsLimitGauge[] = "nereid_grpc_connections_limit";
-constexpr char kGrpcSlowClientsGauge[] = "nereid_grpc_slow_clients";
-constexpr char kGrpcFloodingClientsGauge[] = "nereid_grpc_flooding_clients";
-constexpr char kConnectionsGauge[] = "nereid_http_connections";
-constexpr char kConnectionsLimitGauge[] = "nereid_http_connections_limit";
-constexpr char kConnectionRequestsLimitGauge[] = "nereid_connection_requests_limit";
-constexpr char kDroppedTracesGauge[] = "nereid_dropped_traces";
-constexpr char kSlowClientsGauge[] = "nereid_http_slow_clients";
-constexpr char kFloodingClientsGauge[] = "nereid_http_flooding_clients";
-
 // Administration threads for all ports. Threads beyond the first two are used only if requests
 // hang.
 constexpr int kAdminThreads = 2;
@@ -119,10 +107,10 @@ absl::Status Services::StartTracing(const TraceOptions& options) {
     collector = std::make_shared<TraceCollector>(std::move(output), server_->clock(), limits);
   }
   tracing_ = std::make_unique<Tracing>(options, std::move(collector));
-  server_->gauges()->Add(kDroppedTracesGauge,
-                         "Traces that were dropped so far because they came faster than they could "
-                         "be written or sent",
-                         [raw = tracing_.get()] { return static_cast<double>(raw->dropped()); });
+  gauges_.Add("nereid_dropped_traces",
+              "Traces that were dropped so far because they came faster than they could "
+              "be written or sent",
+              [raw = tracing_.get()] { return raw->dropped(); });
   return absl::OkStatus();
 }
 
@@ -133,10 +121,10 @@ bool Services::EndTracing(TimePoint deadline) {
 absl::Status Services::OpenAccessLog(const AccessLog::Options& options) {
   if (options.file.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(access_log_, AccessLog::Open(options, server_->clock()));
-  server_->gauges()->Add(
-      kAccessLogDroppedGauge,
+  gauges_.Add(
+      "nereid_access_log_dropped",
       "Lines of the access log that were dropped so far because they came too fast to be written",
-      [log = access_log_.get()] { return static_cast<double>(log->dropped()); });
+      [log = access_log_.get()] { return log->dropped(); });
   return absl::OkStatus();
 }
 
@@ -190,11 +178,10 @@ absl::Status Services::StartGrpc(const Settings& settings) {
       shared_memory_.get(), std::move(rest), tracing_.get());
   if (!grpc.ok()) return Failed("GRPC", grpc.status());
   grpc_ = *std::move(grpc);
-  server_->gauges()->Add(
-      kConnectionRequestsLimitGauge,
-      "Limit of open calls of a gRPC connection and of requests of a stream, 0 if "
-      "there is none",
-      [limit = options.max_connection_requests] { return static_cast<double>(limit); });
+  gauges_.Add("nereid_connection_requests_limit",
+              "Limit of open calls of a gRPC connection and of requests of a stream, 0 if "
+              "there is none",
+              [limit = options.max_connection_requests] { return limit; });
   AddGrpcGauges();
   LOG_INFO << "Started GRPCInferenceService at " << options.address << ":" << grpc_->port();
   if (settings.allow_http && !options.why_no_rest.empty()) {
@@ -205,21 +192,20 @@ absl::Status Services::StartGrpc(const Settings& settings) {
 
 void Services::AddGrpcGauges() {
   GrpcServer* const raw = grpc_.get();
-  server_->gauges()->Add(kGrpcConnectionsGauge, "Open gRPC connections",
-                         [raw] { return static_cast<double>(raw->connection_count()); });
-  server_->gauges()->Add(kGrpcConnectionsLimitGauge,
-                         "Limit of open gRPC connections, 0 if there is none",
-                         [raw] { return static_cast<double>(raw->connection_limit()); });
-  server_->gauges()->Add(
-      kGrpcSlowClientsGauge,
+  gauges_.Add("nereid_grpc_connections", "Open gRPC connections",
+              [raw] { return raw->connection_count(); });
+  gauges_.Add("nereid_grpc_connections_limit", "Limit of open gRPC connections, 0 if there is none",
+              [raw] { return raw->connection_limit(); });
+  gauges_.Add(
+      "nereid_grpc_slow_clients",
       "Calls and connections of the gRPC port that were given up so far because the client sent or "
       "read too slowly",
-      [raw] { return static_cast<double>(raw->slow_clients()); });
-  server_->gauges()->Add(
-      kGrpcFloodingClientsGauge,
+      [raw] { return raw->slow_clients(); });
+  gauges_.Add(
+      "nereid_grpc_flooding_clients",
       "Connections of the gRPC port that were ended so far because the client sent too many frames "
       "that cost it nothing",
-      [raw] { return static_cast<double>(raw->flooding_clients()); });
+      [raw] { return raw->flooding_clients(); });
 }
 
 CorsPolicy Services::Cors(const Settings& settings) {
@@ -275,21 +261,19 @@ absl::Status Services::StartHttp(const Settings& settings) {
 
 void Services::AddHttpGauges() {
   HttpServer* const raw = http_.get();
-  server_->gauges()->Add(kConnectionsGauge, "Open HTTP connections of the inference port",
-                         [raw] { return static_cast<double>(raw->connection_count()); });
-  server_->gauges()->Add(
-      kConnectionsLimitGauge, "Limit of open HTTP connections, 0 if there is none",
-      [limit = http_options_.max_connections] { return static_cast<double>(limit); });
-  server_->gauges()->Add(
-      kSlowClientsGauge,
-      "Clients of the inference port that were given up so far because they sent "
-      "or read too slowly",
-      [raw] { return static_cast<double>(raw->slow_clients()); });
-  server_->gauges()->Add(
-      kFloodingClientsGauge,
+  gauges_.Add("nereid_http_connections", "Open HTTP connections of the inference port",
+              [raw] { return raw->connection_count(); });
+  gauges_.Add("nereid_http_connections_limit", "Limit of open HTTP connections, 0 if there is none",
+              [limit = http_options_.max_connections] { return limit; });
+  gauges_.Add("nereid_http_slow_clients",
+              "Clients of the inference port that were given up so far because they sent "
+              "or read too slowly",
+              [raw] { return raw->slow_clients(); });
+  gauges_.Add(
+      "nereid_http_flooding_clients",
       "HTTP/2 connections of the inference port that were ended so far because the client sent too "
       "many frames that cost it nothing",
-      [raw] { return static_cast<double>(raw->flooding_clients()); });
+      [raw] { return raw->flooding_clients(); });
 }
 
 absl::Status Services::StartCloudPorts(const Settings& settings) {
@@ -364,17 +348,7 @@ void Services::ClosePorts(TimePoint deadline) {
 }
 
 bool Services::EndRest() {
-  server_->gauges()->Remove(kAccessLogDroppedGauge);
-  server_->gauges()->Remove(kConnectionsGauge);
-  server_->gauges()->Remove(kConnectionsLimitGauge);
-  server_->gauges()->Remove(kSlowClientsGauge);
-  server_->gauges()->Remove(kFloodingClientsGauge);
-  server_->gauges()->Remove(kConnectionRequestsLimitGauge);
-  server_->gauges()->Remove(kDroppedTracesGauge);
-  for (const char* name : {kGrpcConnectionsGauge, kGrpcConnectionsLimitGauge, kGrpcSlowClientsGauge,
-                           kGrpcFloodingClientsGauge}) {
-    server_->gauges()->Remove(name);
-  }
+  gauges_.End();
   if (metrics_ != nullptr) metrics_->Stop(server_->clock()->Now());
   const TimePoint deadline = server_->clock()->Now() + kAdminGrace;
   const bool admin_ended = admin_ == nullptr || admin_->End(deadline);

@@ -20,6 +20,7 @@
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "frontends/tracing/tracing.h"
 #include "observe/access/access_log.h"
+#include "observe/metrics/gauges.h"
 #include "server/server.h"
 #include "settings.h"
 
@@ -28,7 +29,7 @@ namespace nereid {
 class Services {
  public:
   // `server` must outlive the services.
-  explicit Services(Server* server) : server_(server) {}
+  explicit Services(Server* server) : server_(server), gauges_(server->gauges()) {}
   ~Services();
 
   // Opens the ports that `settings` ask for and logs their addresses. An error names the port that
@@ -95,6 +96,7 @@ class Services {
   std::unique_ptr<ConsolePort> console_;     // null: none
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<HttpServer> metrics_;
+  GaugeGroup gauges_;  // read what is above
 };
 
 }  // namespace nereid

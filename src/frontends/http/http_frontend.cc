@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "frontends/http/logged_responder.h"
+#include "frontends/http/logged_answer.h"
 #include "frontends/http/status_map.h"
 #include "infer/request_cost.h"
 
@@ -126,8 +126,8 @@ void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder re
       admitted ? request->route() : router_.Match(request->path());
   if (access_log_ != nullptr && access_log_->Takes()) {
     std::string model = match.has_value() ? match->names.model.Decoded() : "";
-    responder = LogAnswer(access_log_, *endpoints_.server->clock(), *request, std::move(model),
-                          std::move(responder));
+    responder.Add(LogAnswer(access_log_, *endpoints_.server->clock(), *request, responder.origin(),
+                            std::move(model)));
   }
   if (!admitted) {
     auto answer = AnswerToHead(*request, request->method(), match);

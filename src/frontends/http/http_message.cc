@@ -84,18 +84,34 @@ HttpResponder& HttpResponder::operator=(HttpResponder&& other) noexcept {
   if (this != &other) {
     Abandon();
     sink_ = std::move(other.sink_);
+    observers_ = std::move(other.observers_);
   }
   return *this;
 }
 
+void HttpResponder::Show(const Observers& observers, HttpResponse* response) {
+  for (auto it = observers.rbegin(); it != observers.rend(); ++it) (*it)->OnAnswer(response);
+}
+
 void HttpResponder::Complete(HttpResponse response) {
   std::shared_ptr<HttpResponseSink> sink = std::move(sink_);
+  Show(std::exchange(observers_, {}), &response);
   sink->Complete(std::move(response));
 }
 
 void HttpResponder::CompleteWith(absl::AnyInvocable<HttpResponse()> make) {
   std::shared_ptr<HttpResponseSink> sink = std::move(sink_);
-  sink->CompleteWith(std::move(make));
+  if (observers_.empty()) return sink->CompleteWith(std::move(make));
+  sink->CompleteWith([observers = std::exchange(observers_, {}), make = std::move(make)]() mutable {
+    HttpResponse response = make();
+    Show(observers, &response);
+    return response;
+  });
+}
+
+void HttpResponder::NoteRequest(absl::FunctionRef<LogAbout()> about) {
+  for (const auto& observer : observers_) observer->NoteRequest(about);
+  sink_->NoteRequest(about);
 }
 
 void HttpResponder::Abandon() {

@@ -171,6 +171,17 @@ class HttpResponseSink {
   virtual void NoteRequest(absl::FunctionRef<LogAbout()> /*about*/) {}
 };
 
+// Sees the answer to one request on its way. Used by one thread at a time, and destroyed unasked if
+// the client leaves before the answer is there.
+class HttpAnswerObserver {
+ public:
+  virtual ~HttpAnswerObserver() = default;
+  // As HttpResponder::NoteRequest.
+  virtual void NoteRequest(absl::FunctionRef<LogAbout()> /*about*/) {}
+  // The answer is made; `response` may be changed. At most once.
+  virtual void OnAnswer(HttpResponse* response) = 0;
+};
+
 // The duty to answer one request, exactly once. Move-only. If it is destroyed unanswered the
 // client gets a 500, so that no path can leave a connection hanging.
 class HttpResponder {
@@ -211,11 +222,22 @@ class HttpResponder {
   HttpOrigin origin() const { return sink_->origin(); }
   // Tells the logs which inference request it is that is answered. REQUIRES: not completed yet, and
   // no other thread may complete it meanwhile.
-  void NoteRequest(absl::FunctionRef<LogAbout()> about) { sink_->NoteRequest(about); }
+  void NoteRequest(absl::FunctionRef<LogAbout()> about);
+
+  // Shows the answer to `observer` before it goes to those that were added earlier. REQUIRES: not
+  // completed yet.
+  void Add(std::unique_ptr<HttpAnswerObserver> observer) {
+    observers_.push_back(std::move(observer));
+  }
 
  private:
+  using Observers = std::vector<std::unique_ptr<HttpAnswerObserver>>;
+
+  static void Show(const Observers& observers, HttpResponse* response);
   void Abandon();
+
   std::shared_ptr<HttpResponseSink> sink_;
+  Observers observers_;  // mostly none
 };
 
 }  // namespace nereid

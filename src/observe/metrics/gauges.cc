@@ -20,4 +20,9 @@ std::vector<GaugeSample> Gauges::Read() const {
   return samples;
 }
 
+void GaugeGroup::End() {
+  for (const std::string& name : names_) gauges_->Remove(name);
+  names_.clear();
+}
+
 }  // namespace nereid

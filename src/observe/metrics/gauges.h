@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/export.h"
@@ -36,6 +37,28 @@ class NEREID_API Gauges {
   };
   mutable Mutex mu_;
   std::map<std::string, Gauge> gauges_ ABSL_GUARDED_BY(mu_);
+};
+
+// Gauges that are removed together. Thread-compatible. `gauges` outlives it.
+class NEREID_API GaugeGroup {
+ public:
+  explicit GaugeGroup(Gauges* gauges) : gauges_(gauges) {}
+  GaugeGroup(const GaugeGroup&) = delete;
+  GaugeGroup& operator=(const GaugeGroup&) = delete;
+  ~GaugeGroup() { End(); }
+
+  // As Gauges::Add; `read` returns any number, and stays callable until the group ends.
+  template <typename Read>
+  void Add(std::string name, const std::string& help, Read read) {
+    gauges_->Add(name, help, [read] { return static_cast<double>(read()); });
+    names_.push_back(std::move(name));
+  }
+  // Removes them. May be called again.
+  void End();
+
+ private:
+  Gauges* const gauges_;
+  std::vector<std::string> names_;
 };
 
 }  // namespace nereid

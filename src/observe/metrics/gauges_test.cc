@@ -38,5 +38,23 @@ TEST(GaugesTest, TheSameNameReplaces) {
   EXPECT_EQ(gauges.Read()[0].value, 2);
 }
 
+TEST(GaugesTest, AGroupIsRemovedTogether) {
+  Gauges gauges;
+  gauges.Add("other", "", [] { return 1.0; });
+  {
+    GaugeGroup group(&gauges);
+    group.Add("a", "the first", [] { return 2; });
+    group.Add("b", "the second", [] { return uint64_t{3}; });
+    ASSERT_EQ(gauges.Read().size(), 3u);
+    EXPECT_EQ(gauges.Read()[1].value, 3);
+    group.End();
+    ASSERT_EQ(gauges.Read().size(), 1u);
+    group.Add("c", "", [] { return 4; });
+    EXPECT_EQ(gauges.Read().size(), 2u);
+  }
+  ASSERT_EQ(gauges.Read().size(), 1u);
+  EXPECT_EQ(gauges.Read()[0].name, "other");
+}
+
 }  // namespace
 }  // namespace nereid
