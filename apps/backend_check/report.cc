@@ -28,21 +28,16 @@ std::string BackendReportText(const std::string& subject, const TrialResult& res
 std::string BackendReportJson(const std::string& library, const TrialResult& result) {
   std::string json;
   JsonWriter writer(&json);
-  const auto text = [&](const char* key, const std::string& value) {
-    writer.Key(key);
-    writer.String(value);
-  };
+  const auto text = [&](const char* key, const std::string& value) { writer.Add(key, value); };
   writer.BeginObject();
   text("library", library);
-  writer.Key("findings");
-  writer.BeginArray();
+  writer.BeginArray("findings");
   for (const Finding& finding : result.findings) {
     const FindingKind* const kind = FindFindingKind(finding.id);
     if (kind == nullptr) continue;
     writer.BeginObject();
     text("id", finding.id);
-    writer.Key("count");
-    writer.Int(finding.count);
+    writer.Add("count", finding.count);
     text("where", finding.detail);
     text("what", kind->what);
     text("why", kind->why);
@@ -50,8 +45,7 @@ std::string BackendReportJson(const std::string& library, const TrialResult& res
     writer.EndObject();
   }
   writer.EndArray();
-  writer.Key("notes");
-  writer.BeginArray();
+  writer.BeginArray("notes");
   for (const std::string& note : result.notes) writer.String(note);
   writer.EndArray();
   writer.EndObject();

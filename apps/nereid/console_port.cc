@@ -33,12 +33,9 @@ std::string SettingsJson(const Server& server, ShownHttpPort shown) {
   std::string json;
   JsonWriter w(&json);
   w.BeginObject();
-  w.Key("model_control");
-  w.String(NameOf(server.options().control_mode));
-  w.Key("http_port");
-  w.Uint(shown.port);
-  w.Key("http_tls");
-  w.Bool(shown.tls);
+  w.Add("model_control", NameOf(server.options().control_mode));
+  w.Add("http_port", shown.port);
+  w.Add("http_tls", shown.tls);
   w.EndObject();
   return json;
 }

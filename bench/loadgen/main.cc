@@ -78,47 +78,33 @@ std::string Report(const Options& options, const Measured& measured, const CpuUs
   std::string text;
   JsonWriter json(&text);
   json.BeginObject();
-  json.Key("protocol");
-  json.String(options.grpc ? "grpc" : "http");
-  json.Key("concurrency");
-  json.Int(options.concurrency);
-  json.Key("rate");
-  json.Double(options.rate);
+  json.Add("protocol", options.grpc ? "grpc" : "http");
+  json.Add("concurrency", options.concurrency);
+  json.Add("rate", options.rate);
   json.Key("began");  // in seconds of the monotonic clock
   json.Double(std::chrono::duration<double>(measured.began.time_since_epoch()).count());
-  json.Key("seconds");
-  json.Double(measured.seconds);
-  json.Key("seconds_to_last");
-  json.Double(measured.seconds_to_last);
-  json.Key("requests");
-  json.Uint(measured.latency.count());
-  json.Key("errors");
-  json.Uint(measured.errors);
+  json.Add("seconds", measured.seconds);
+  json.Add("seconds_to_last", measured.seconds_to_last);
+  json.Add("requests", measured.latency.count());
+  json.Add("errors", measured.errors);
   if (options.within_us > 0) {
-    json.Key("in_time");
-    json.Uint(measured.in_time);
+    json.Add("in_time", measured.in_time);
   }
-  json.Key("throughput");
-  json.Double(static_cast<double>(measured.latency.count()) / measured.seconds);
-  json.Key("latency_us");
-  json.BeginObject();
-  json.Key("mean");
-  json.Double(measured.latency.mean() * 1e-3);
+  json.Add("throughput", static_cast<double>(measured.latency.count()) / measured.seconds);
+  json.BeginObject("latency_us");
+  json.Add("mean", measured.latency.mean() * 1e-3);
   for (const auto& [name, fraction] :
        {std::pair("p50", 0.5), {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}}) {
-    json.Key(name);
-    json.Double(static_cast<double>(measured.latency.Percentile(fraction)) * 1e-3);
+    json.Add(name, static_cast<double>(measured.latency.Percentile(fraction)) * 1e-3);
   }
-  json.Key("max");
-  json.Double(static_cast<double>(measured.latency.max()) * 1e-3);
+  json.Add("max", static_cast<double>(measured.latency.max()) * 1e-3);
   json.EndObject();
   json.Key("client_cpu");  // of one core
   json.Double(cpu.client_seconds / measured.seconds);
   json.Key("client_cpu_us");  // per request
   json.Double(requests > 0 ? cpu.client_seconds * 1e6 / requests : 0);
   if (options.server_pid > 0) {
-    json.Key("server_cpu");
-    json.Double(cpu.server_seconds / measured.seconds);
+    json.Add("server_cpu", cpu.server_seconds / measured.seconds);
     json.Key("server_cpu_us");  // per request
     json.Double(requests > 0 ? cpu.server_seconds * 1e6 / requests : 0);
   }

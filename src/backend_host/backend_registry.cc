@@ -105,11 +105,9 @@ std::string BackendRegistry::ConfigJson(const std::string& backend) const {
   std::string json;
   JsonWriter writer(&json);
   writer.BeginObject();
-  writer.Key("cmdline");
-  writer.BeginObject();
+  writer.BeginObject("cmdline");
   for (const auto& [key, value] : settings) {
-    writer.Key(key);
-    writer.String(value);
+    writer.Add(key, value);
   }
   writer.EndObject();
   writer.EndObject();

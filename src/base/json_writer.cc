@@ -185,4 +185,19 @@ void JsonWriter::Raw(absl::string_view json) {
   out_->append(json.data(), json.size());
 }
 
+void JsonWriter::AddRaw(absl::string_view key, absl::string_view json) {
+  Key(key);
+  Raw(json);
+}
+
+void JsonWriter::BeginObject(absl::string_view key) {
+  Key(key);
+  Open('{');
+}
+
+void JsonWriter::BeginArray(absl::string_view key) {
+  Key(key);
+  Open('[');
+}
+
 }  // namespace nereid

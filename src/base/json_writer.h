@@ -1,8 +1,8 @@
 // JsonWriter: writes JSON text into a string, token by token. Thread-compatible.
 //
 //   JsonWriter w(&out);
-//   w.BeginObject(); w.Key("name"); w.String(name); w.Key("shape"); w.BeginArray(); ...
-//   w.EndArray(); w.EndObject();
+//   w.BeginObject(); w.Add("name", name); w.BeginArray("shape"); w.Int(1); ... w.EndArray();
+//   w.EndObject();
 //
 // The writer adds the commas; the caller keeps Begin and End balanced. Floating-point numbers are
 // written as the shortest text that reads back to the same value, `.0` added to integral values;
@@ -14,7 +14,7 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <type_traits>
 
 #include "base/export.h"
 
@@ -46,6 +46,28 @@ class NEREID_API JsonWriter {
   void Double(double value);
   // `json` is complete JSON text, inserted unchanged.
   void Raw(absl::string_view json);
+
+  // A member of the open object: `value` is a text, a number or a bool.
+  template <typename T>
+  void Add(absl::string_view key, const T& value) {
+    Key(key);
+    if constexpr (std::is_same_v<T, bool>) {
+      Bool(value);
+    } else if constexpr (std::is_same_v<T, float>) {
+      Float(value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      Double(value);
+    } else if constexpr (std::is_signed_v<T>) {
+      Int(value);
+    } else if constexpr (std::is_unsigned_v<T>) {
+      Uint(value);
+    } else {
+      String(value);
+    }
+  }
+  void AddRaw(absl::string_view key, absl::string_view json);
+  void BeginObject(absl::string_view key);
+  void BeginArray(absl::string_view key);
 
  private:
   void Separate();

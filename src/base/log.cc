@@ -216,16 +216,13 @@ std::string JsonLine(LogLevel level, const char* file, int line, absl::string_vi
   json.BeginObject();
   const auto add = [&json](const char* key, absl::string_view value) {
     if (value.empty()) return;
-    json.Key(key);
-    json.String(value);
+    json.Add(key, value);
   };
   add("time", JsonTime());
   add("level", LevelName(level));
   add("file", BaseName(file));
-  json.Key("line");
-  json.Int(line);
-  json.Key("message");
-  json.String(message);
+  json.Add("line", line);
+  json.Add("message", message);
   if (about != nullptr) add("request_id", about->request_id);
   add("model", ModelOf(about));
   if (about != nullptr) add("trace_id", about->trace_id);

@@ -126,11 +126,9 @@ std::string HostPolicy::ToJson() const {
   std::string json;
   JsonWriter writer(&json);
   writer.BeginObject();
-  writer.Key(name_);
-  writer.BeginObject();
+  writer.BeginObject(name_);
   for (const auto& [setting, value] : settings_) {
-    writer.Key(setting);
-    writer.String(value);
+    writer.Add(setting, value);
   }
   writer.EndObject();
   writer.EndObject();

@@ -18,16 +18,6 @@ namespace {
 constexpr const char* kFailureReasons[kFailureReasonCount] = {"rejected", "cancelled", "backend",
                                                               "other"};
 
-void WriteUint(const char* key, uint64_t number, JsonWriter* w) {
-  w->Key(key);
-  w->Uint(number);
-}
-
-void WriteText(const char* key, const std::string& text, JsonWriter* w) {
-  w->Key(key);
-  w->String(text);
-}
-
 // A version with its numbers, which are read once.
 struct Counted {
   LiveModel live;
@@ -45,90 +35,77 @@ void WriteServer(const LiveServer& server, const std::vector<Counted>& models, J
     queued += each.statistics.pending;
     ++states[each.live.entry.state.empty() ? "NOT_LOADED" : each.live.entry.state];
   }
-  w->Key("server");
-  w->BeginObject();
-  WriteText("name", server.id, w);
-  WriteText("version", server.version, w);
-  WriteUint("uptime_ns", server.uptime_ns, w);
-  WriteUint("in_flight", server.requests, w);
-  WriteUint("in_flight_limit", server.most_requests, w);
-  WriteUint("in_flight_bytes", server.bytes, w);
-  WriteUint("in_flight_bytes_limit", server.most_bytes, w);
-  w->Key("queued");
-  w->Int(queued);
-  WriteUint("succeeded", succeeded, w);
-  WriteUint("failed", failed, w);
-  w->Key("states");
-  w->BeginObject();
-  for (const auto& [state, count] : states) WriteUint(state.c_str(), count, w);
+  w->BeginObject("server");
+  w->Add("name", server.id);
+  w->Add("version", server.version);
+  w->Add("uptime_ns", server.uptime_ns);
+  w->Add("in_flight", server.requests);
+  w->Add("in_flight_limit", server.most_requests);
+  w->Add("in_flight_bytes", server.bytes);
+  w->Add("in_flight_bytes_limit", server.most_bytes);
+  w->Add("queued", queued);
+  w->Add("succeeded", succeeded);
+  w->Add("failed", failed);
+  w->BeginObject("states");
+  for (const auto& [state, count] : states) w->Add(state, count);
   w->EndObject();
   w->EndObject();
 }
 
 void WriteCounters(const StatisticsSnapshot& statistics, JsonWriter* w) {
-  w->Key("queued");
-  w->Int(statistics.pending);
-  WriteUint("succeeded", statistics.success.count, w);
-  w->Key("failed");
-  w->BeginObject();
+  w->Add("queued", statistics.pending);
+  w->Add("succeeded", statistics.success.count);
+  w->BeginObject("failed");
   for (size_t i = 0; i < kFailureReasonCount; ++i) {
-    WriteUint(kFailureReasons[i], statistics.failures[i], w);
+    w->Add(kFailureReasons[i], statistics.failures[i]);
   }
   w->EndObject();
-  WriteUint("cache_hits", statistics.cache_hit.count, w);
-  WriteUint("inferences", statistics.inference_count, w);
-  WriteUint("executions", statistics.execution_count, w);
-  w->Key("batch_sizes");
-  w->BeginObject();
+  w->Add("cache_hits", statistics.cache_hit.count);
+  w->Add("inferences", statistics.inference_count);
+  w->Add("executions", statistics.execution_count);
+  w->BeginObject("batch_sizes");
   for (const auto& [size, batch] : statistics.batches) {
     if (batch.compute_infer.count > 0) {
-      WriteUint(absl::StrCat(size).c_str(), batch.compute_infer.count, w);
+      w->Add(absl::StrCat(size), batch.compute_infer.count);
     }
   }
   w->EndObject();
 }
 
 void WritePercentiles(const char* key, const Percentiles& percentiles, JsonWriter* w) {
-  w->Key(key);
-  w->BeginObject();
-  WriteUint("p50", percentiles.p50, w);
-  WriteUint("p90", percentiles.p90, w);
-  WriteUint("p99", percentiles.p99, w);
+  w->BeginObject(key);
+  w->Add("p50", percentiles.p50);
+  w->Add("p90", percentiles.p90);
+  w->Add("p99", percentiles.p99);
   w->EndObject();
 }
 
 void WriteRecent(const ServingModel& model, const RecentWork& work, JsonWriter* w) {
-  w->Key("recent");
-  w->BeginObject();
-  WriteUint("window_ns", work.window_ns, w);
-  WriteUint("executions", work.executions, w);
-  w->Key("batch_sizes");
-  w->BeginObject();
+  w->BeginObject("recent");
+  w->Add("window_ns", work.window_ns);
+  w->Add("executions", work.executions);
+  w->BeginObject("batch_sizes");
   for (const auto& [size, count] : work.batch_sizes) {
-    WriteUint(absl::StrCat(size).c_str(), count, w);
+    w->Add(absl::StrCat(size), count);
   }
   w->EndObject();
-  w->Key("reasons");
-  w->BeginObject();
+  w->BeginObject("reasons");
   for (size_t i = 0; i < kBatchReasons; ++i) {
-    if (work.reasons[i] > 0) WriteUint(NameOf(static_cast<BatchReason>(i)), work.reasons[i], w);
+    if (work.reasons[i] > 0) w->Add(NameOf(static_cast<BatchReason>(i)), work.reasons[i]);
   }
   w->EndObject();
-  w->Key("instances");
-  w->BeginArray();
+  w->BeginArray("instances");
   const auto instances = RecordedInstances(model);
   for (size_t i = 0; i < std::min(instances.size(), work.busy.size()); ++i) {
     if (instances[i].gone && work.busy[i] == 0) continue;
     w->BeginObject();
-    WriteText("name", instances[i].name, w);
-    w->Key("busy");
-    w->Double(work.busy[i]);
+    w->Add("name", instances[i].name);
+    w->Add("busy", work.busy[i]);
     w->EndObject();
   }
   w->EndArray();
-  WriteUint("requests", work.requests, w);
-  w->Key("phases_ns");
-  w->BeginObject();
+  w->Add("requests", work.requests);
+  w->BeginObject("phases_ns");
   for (size_t i = 0; i < kPhases; ++i) {
     // Others took a few requests some time at most.
     if (work.phases[i].p99 > 0) {
@@ -143,17 +120,16 @@ void WriteRecent(const ServingModel& model, const RecentWork& work, JsonWriter* 
 void WriteModel(const Counted& counted, TimePoint now, JsonWriter* w) {
   const IndexEntry& entry = counted.live.entry;
   w->BeginObject();
-  WriteText("name", entry.name, w);
-  if (entry.version >= 0) WriteText("version", absl::StrCat(entry.version), w);
-  WriteText("state", entry.state, w);
-  WriteText("reason", entry.reason, w);
+  w->Add("name", entry.name);
+  if (entry.version >= 0) w->Add("version", absl::StrCat(entry.version));
+  w->Add("state", entry.state);
+  w->Add("reason", entry.reason);
   if (counted.live.model != nullptr) {
     ManagedModel& model = *counted.live.model;
     const ManagedModel::Work work = model.work(now);
-    w->Key("in_flight");
-    w->Int(model.InFlight());
-    WriteUint("instances", work.instances, w);
-    WriteUint("busy_ns", work.busy_ns, w);
+    w->Add("in_flight", model.InFlight());
+    w->Add("instances", work.instances);
+    w->Add("busy_ns", work.busy_ns);
     WriteCounters(counted.statistics, w);
     if (model.recorder().enabled()) WriteRecent(model, RecentWorkOf(model, ToNanos(now)), w);
   }
@@ -196,9 +172,8 @@ std::string LiveJsonOf(const LiveServer& server, std::vector<LiveModel> models, 
   WriteServer(server, counted, &w);
   const size_t all = counted.size();
   KeepLatest(&counted);
-  WriteUint("not_shown", all - counted.size(), &w);
-  w.Key("models");
-  w.BeginArray();
+  w.Add("not_shown", all - counted.size());
+  w.BeginArray("models");
   for (const Counted& each : counted) WriteModel(each, now, &w);
   w.EndArray();
   w.EndObject();
@@ -210,18 +185,17 @@ std::string LogJsonOf(const LogTail::Lines& read, RecordClock clock) {
   JsonWriter w(&text);
   w.BeginObject();
   WriteClock(clock, &w);
-  WriteUint("dropped", read.dropped, &w);
-  w.Key("lines");
-  w.BeginArray();
+  w.Add("dropped", read.dropped);
+  w.BeginArray("lines");
   for (const LogLine& line : read.lines) {
     w.BeginObject();
-    WriteUint("number", line.number, &w);
-    WriteUint("unix_us", line.unix_us, &w);
-    WriteText("level", line.level, &w);
-    if (!line.place.empty()) WriteText("place", line.place, &w);
-    WriteText("message", line.message, &w);
-    if (!line.request_id.empty()) WriteText("request_id", line.request_id, &w);
-    if (!line.model.empty()) WriteText("model", line.model, &w);
+    w.Add("number", line.number);
+    w.Add("unix_us", line.unix_us);
+    w.Add("level", line.level);
+    if (!line.place.empty()) w.Add("place", line.place);
+    w.Add("message", line.message);
+    if (!line.request_id.empty()) w.Add("request_id", line.request_id);
+    if (!line.model.empty()) w.Add("model", line.model);
     w.EndObject();
   }
   w.EndArray();

@@ -15,11 +15,6 @@ std::string Shown(const TextPrefix<kBytes>& prefix) {
   return absl::StrCat(prefix.text(), prefix.cut() ? "..." : "");
 }
 
-void WriteNumber(const char* key, uint64_t number, JsonWriter* w) {
-  w->Key(key);
-  w->Uint(number);
-}
-
 }  // namespace
 
 std::vector<FlightRecorder::InstanceOfShard> RecordedInstances(const ServingModel& model) {
@@ -47,69 +42,57 @@ std::string ShownSequence(const FlightRecord& flight) {
 }
 
 void WriteClock(RecordClock clock, JsonWriter* w) {
-  WriteNumber("now_ns", clock.now_ns, w);
-  WriteNumber("now_unix_ms", clock.wall_ms, w);
+  w->Add("now_ns", clock.now_ns);
+  w->Add("now_unix_ms", clock.wall_ms);
 }
 
 void WriteFlightMembers(const ServingModel& model, const FlightRecord& flight, JsonWriter* w) {
-  w->Key("id");
-  w->String(ShownId(flight));
-  w->Key("model");
-  w->String(model.config().name);
-  w->Key("version");
-  w->String(absl::StrCat(model.config().version));
-  w->Key("outcome");
-  w->String(NameOf(flight.outcome));
-  WriteNumber("start_ns", flight.request_start, w);
-  WriteNumber("latency_ns", LatencyOf(flight), w);
-  w->Key("phases_ns");
-  w->BeginObject();
+  w->Add("id", ShownId(flight));
+  w->Add("model", model.config().name);
+  w->Add("version", absl::StrCat(model.config().version));
+  w->Add("outcome", NameOf(flight.outcome));
+  w->Add("start_ns", flight.request_start);
+  w->Add("latency_ns", LatencyOf(flight));
+  w->BeginObject("phases_ns");
   const Phases phases = PhasesOf(flight);
   for (size_t i = 0; i < kPhases; ++i) {
     const auto phase = static_cast<Phase>(i);
-    if (phases[phase] > 0) WriteNumber(NameOf(phase), phases[phase], w);
+    if (phases[phase] > 0) w->Add(NameOf(phase), phases[phase]);
   }
   w->EndObject();
-  WriteNumber("batch_size", flight.batch_size, w);
-  if (flight.priority != 0) WriteNumber("priority", flight.priority, w);
+  w->Add("batch_size", flight.batch_size);
+  if (flight.priority != 0) w->Add("priority", flight.priority);
   if (const std::string sequence = ShownSequence(flight); !sequence.empty()) {
-    w->Key("sequence");
-    w->String(sequence);
+    w->Add("sequence", sequence);
   }
-  if (flight.sequence_slot != 0) WriteNumber("sequence_slot", flight.sequence_slot - 1u, w);
+  if (flight.sequence_slot != 0) w->Add("sequence_slot", flight.sequence_slot - 1u);
   if (flight.batch != 0) {
-    w->Key("instance");
-    w->String(InstanceName(model, flight.instance));
-    WriteNumber("batch", flight.batch, w);
+    w->Add("instance", InstanceName(model, flight.instance));
+    w->Add("batch", flight.batch);
   }
-  if (flight.ensemble != 0) WriteNumber("ensemble", flight.ensemble, w);
+  if (flight.ensemble != 0) w->Add("ensemble", flight.ensemble);
   if (flight.parent != 0) {
-    WriteNumber("step_of", flight.parent, w);
-    WriteNumber("step", flight.step, w);
+    w->Add("step_of", flight.parent);
+    w->Add("step", flight.step);
   }
 }
 
 void WriteBatch(const ServingModel& model, const BatchRecord& batch,
                 const std::vector<FlightRecord>& members, JsonWriter* w) {
   w->BeginObject();
-  w->Key("instance");
-  w->String(InstanceName(model, batch.instance));
-  WriteNumber("number", batch.number, w);
-  w->Key("reason");
-  w->String(NameOf(static_cast<BatchReason>(batch.reason)));
-  WriteNumber("requests", batch.requests, w);
-  WriteNumber("units", batch.units, w);
-  WriteNumber("fillers", batch.fillers, w);
-  w->Key("thread");
-  w->String(batch.by_caller ? "caller" : "instance");
-  w->Key("failed");
-  w->Bool(batch.failed);
-  if (batch.staged != 0) WriteNumber("staged_ns", batch.staged, w);
-  WriteNumber("left_queue_ns", batch.pulled, w);
-  WriteNumber("start_ns", batch.exec_start, w);
-  WriteNumber("end_ns", batch.exec_end, w);
-  w->Key("members");
-  w->BeginArray();
+  w->Add("instance", InstanceName(model, batch.instance));
+  w->Add("number", batch.number);
+  w->Add("reason", NameOf(static_cast<BatchReason>(batch.reason)));
+  w->Add("requests", batch.requests);
+  w->Add("units", batch.units);
+  w->Add("fillers", batch.fillers);
+  w->Add("thread", batch.by_caller ? "caller" : "instance");
+  w->Add("failed", batch.failed);
+  if (batch.staged != 0) w->Add("staged_ns", batch.staged);
+  w->Add("left_queue_ns", batch.pulled);
+  w->Add("start_ns", batch.exec_start);
+  w->Add("end_ns", batch.exec_end);
+  w->BeginArray("members");
   for (const FlightRecord& flight : members) w->String(ShownId(flight));
   w->EndArray();
   w->EndObject();

@@ -16,24 +16,20 @@ class Line {
  public:
   explicit Line(const char* kind, uint64_t number) {
     w_.BeginObject();
-    w_.Key(kind);
-    w_.Uint(number);
+    w_.Add(kind, number);
   }
   Line& Add(const char* key, uint64_t number) {
     if (number == 0) return *this;
-    w_.Key(key);
-    w_.Uint(number);
+    w_.Add(key, number);
     return *this;
   }
   Line& Add(const char* key, absl::string_view text) {
     if (text.empty()) return *this;
-    w_.Key(key);
-    w_.String(text);
+    w_.Add(key, text);
     return *this;
   }
   Line& AddJson(const char* key, absl::string_view json) {
-    w_.Key(key);
-    w_.Raw(json);
+    w_.AddRaw(key, json);
     return *this;
   }
   std::string End() {
@@ -85,17 +81,13 @@ std::string InputsLine(const KeptInputs& inputs, uint64_t model) {
   w.BeginArray();
   for (const KeptInput& input : inputs.inputs) {
     w.BeginObject();
-    w.Key("name");
-    w.String(input.name);
-    w.Key("datatype");
-    w.String(DataTypeName(input.data_type));
-    w.Key("shape");
-    w.BeginArray();
+    w.Add("name", input.name);
+    w.Add("datatype", DataTypeName(input.data_type));
+    w.BeginArray("shape");
     for (const int64_t dim : input.shape) w.Int(dim);
     w.EndArray();
     if (input.has_bytes) {
-      w.Key("data");
-      w.String(absl::Base64Escape(input.bytes));
+      w.Add("data", absl::Base64Escape(input.bytes));
     }
     w.EndObject();
   }

@@ -98,8 +98,7 @@ void BeginFlight(const Found& found, JsonWriter* w) {
 }
 
 void WriteSteps(const std::vector<Found>& steps, JsonWriter* w) {
-  w->Key("steps");
-  w->BeginArray();
+  w->BeginArray("steps");
   for (size_t i = 0; i < std::min(steps.size(), kMostOfOneId); ++i) {
     BeginFlight(steps[i], w);
     w->EndObject();
@@ -126,22 +125,16 @@ std::string TimelineJson(const ServingModel& model, const RecordWindow& window, 
   JsonWriter w(&text);
   w.BeginObject();
   WriteClock(clock, &w);
-  w.Key("model");
-  w.String(model.config().name);
-  w.Key("version");
-  w.String(absl::StrCat(model.config().version));
-  w.Key("recording");
-  w.Bool(model.recorder().enabled());
-  w.Key("instances");
-  w.BeginArray();
+  w.Add("model", model.config().name);
+  w.Add("version", absl::StrCat(model.config().version));
+  w.Add("recording", model.recorder().enabled());
+  w.BeginArray("instances");
   WriteInstances(model, copies.batches(), &w);
   w.EndArray();
-  w.Key("executions");
-  w.BeginArray();
+  w.BeginArray("executions");
   for (const BatchRecord& batch : copies.batches()) copies.Write(batch, &w);
   w.EndArray();
-  w.Key("requests");
-  w.BeginArray();
+  w.BeginArray("requests");
   for (const FlightRecord& flight : copies.flights()) {
     w.BeginObject();
     copies.WriteMembersOf(flight, &w);
@@ -169,8 +162,7 @@ std::string RequestsJson(const RecordedModels& models, absl::string_view id, Rec
   JsonWriter w(&text);
   w.BeginObject();
   WriteClock(clock, &w);
-  w.Key("requests");
-  w.BeginArray();
+  w.BeginArray("requests");
   for (const Found& one : found) {
     BeginFlight(one, &w);
     const auto of_one = steps.find(one.flight->ensemble);

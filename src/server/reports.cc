@@ -8,26 +8,19 @@ namespace nereid {
 namespace {
 
 void Write(const char* key, const StatDuration& duration, JsonWriter* w) {
-  w->Key(key);
-  w->BeginObject();
-  w->Key("count");
-  w->Uint(duration.count);
-  w->Key("ns");
-  w->Uint(duration.ns);
+  w->BeginObject(key);
+  w->Add("count", duration.count);
+  w->Add("ns", duration.ns);
   w->EndObject();
 }
 
 void WriteTensors(const char* key, const std::vector<TensorMetadata>& tensors, JsonWriter* w) {
-  w->Key(key);
-  w->BeginArray();
+  w->BeginArray(key);
   for (const TensorMetadata& tensor : tensors) {
     w->BeginObject();
-    w->Key("name");
-    w->String(tensor.name);
-    w->Key("datatype");
-    w->String(DataTypeName(tensor.data_type));
-    w->Key("shape");
-    w->BeginArray();
+    w->Add("name", tensor.name);
+    w->Add("datatype", DataTypeName(tensor.data_type));
+    w->BeginArray("shape");
     for (const int64_t dim : tensor.shape) w->Int(dim);
     w->EndArray();
     w->EndObject();
@@ -36,8 +29,7 @@ void WriteTensors(const char* key, const std::vector<TensorMetadata>& tensors, J
 }
 
 void WriteInferStats(const StatisticsSnapshot& s, JsonWriter* w) {
-  w->Key("inference_stats");
-  w->BeginObject();
+  w->BeginObject("inference_stats");
   Write("success", s.success, w);
   Write("fail", s.fail, w);
   Write("queue", s.queue, w);
@@ -50,11 +42,9 @@ void WriteInferStats(const StatisticsSnapshot& s, JsonWriter* w) {
 }
 
 void WriteResponseStats(const StatisticsSnapshot& s, JsonWriter* w) {
-  w->Key("response_stats");
-  w->BeginObject();
+  w->BeginObject("response_stats");
   for (const auto& [index, response] : s.responses) {
-    w->Key(absl::StrCat(index));
-    w->BeginObject();
+    w->BeginObject(absl::StrCat(index));
     Write("compute_infer", response.compute_infer, w);
     Write("compute_output", response.compute_output, w);
     Write("success", response.success, w);
@@ -67,12 +57,10 @@ void WriteResponseStats(const StatisticsSnapshot& s, JsonWriter* w) {
 }
 
 void WriteBatchStats(const StatisticsSnapshot& s, JsonWriter* w) {
-  w->Key("batch_stats");
-  w->BeginArray();
+  w->BeginArray("batch_stats");
   for (const auto& [size, batch] : s.batches) {
     w->BeginObject();
-    w->Key("batch_size");
-    w->Uint(size);
+    w->Add("batch_size", size);
     Write("compute_input", batch.compute_input, w);
     Write("compute_infer", batch.compute_infer, w);
     Write("compute_output", batch.compute_output, w);
@@ -82,16 +70,12 @@ void WriteBatchStats(const StatisticsSnapshot& s, JsonWriter* w) {
 }
 
 void WriteMemoryUsage(const std::vector<MemoryUsage>& usage, JsonWriter* w) {
-  w->Key("memory_usage");
-  w->BeginArray();
+  w->BeginArray("memory_usage");
   for (const MemoryUsage& entry : usage) {
     w->BeginObject();
-    w->Key("type");
-    w->String(entry.type);
-    w->Key("id");
-    w->Int(entry.id);
-    w->Key("byte_size");
-    w->Uint(entry.byte_size);
+    w->Add("type", entry.type);
+    w->Add("id", entry.id);
+    w->Add("byte_size", entry.byte_size);
     w->EndObject();
   }
   w->EndArray();
@@ -103,12 +87,9 @@ std::string ToJson(const ServerMetadata& metadata) {
   std::string json;
   JsonWriter w(&json);
   w.BeginObject();
-  w.Key("name");
-  w.String(metadata.name);
-  w.Key("version");
-  w.String(metadata.version);
-  w.Key("extensions");
-  w.BeginArray();
+  w.Add("name", metadata.name);
+  w.Add("version", metadata.version);
+  w.BeginArray("extensions");
   for (const std::string& extension : metadata.extensions) w.String(extension);
   w.EndArray();
   w.EndObject();
@@ -119,14 +100,11 @@ std::string ToJson(const ModelMetadata& metadata) {
   std::string json;
   JsonWriter w(&json);
   w.BeginObject();
-  w.Key("name");
-  w.String(metadata.name);
-  w.Key("versions");
-  w.BeginArray();
+  w.Add("name", metadata.name);
+  w.BeginArray("versions");
   for (const int64_t version : metadata.versions) w.String(absl::StrCat(version));
   w.EndArray();
-  w.Key("platform");
-  w.String(metadata.platform);
+  w.Add("platform", metadata.platform);
   WriteTensors("inputs", metadata.inputs, &w);
   WriteTensors("outputs", metadata.outputs, &w);
   w.EndObject();
@@ -137,21 +115,15 @@ std::string ToJson(const std::vector<ModelStatisticsReport>& statistics) {
   std::string json;
   JsonWriter w(&json);
   w.BeginObject();
-  w.Key("model_stats");
-  w.BeginArray();
+  w.BeginArray("model_stats");
   for (const ModelStatisticsReport& report : statistics) {
     const StatisticsSnapshot& s = report.statistics;
     w.BeginObject();
-    w.Key("name");
-    w.String(report.name);
-    w.Key("version");
-    w.String(absl::StrCat(report.version));
-    w.Key("last_inference");
-    w.Uint(s.last_inference_ms);
-    w.Key("inference_count");
-    w.Uint(s.inference_count);
-    w.Key("execution_count");
-    w.Uint(s.execution_count);
+    w.Add("name", report.name);
+    w.Add("version", absl::StrCat(report.version));
+    w.Add("last_inference", s.last_inference_ms);
+    w.Add("inference_count", s.inference_count);
+    w.Add("execution_count", s.execution_count);
     WriteInferStats(s, &w);
     WriteResponseStats(s, &w);
     WriteBatchStats(s, &w);
@@ -169,19 +141,15 @@ std::string ToJson(const std::vector<IndexEntry>& index) {
   w.BeginArray();
   for (const IndexEntry& entry : index) {
     w.BeginObject();
-    w.Key("name");
-    w.String(entry.name);
+    w.Add("name", entry.name);
     if (entry.version >= 0) {
-      w.Key("version");
-      w.String(absl::StrCat(entry.version));
+      w.Add("version", absl::StrCat(entry.version));
     }
     if (!entry.state.empty()) {
-      w.Key("state");
-      w.String(entry.state);
+      w.Add("state", entry.state);
     }
     if (!entry.reason.empty()) {
-      w.Key("reason");
-      w.String(entry.reason);
+      w.Add("reason", entry.reason);
     }
     w.EndObject();
   }

@@ -14,30 +14,20 @@ RecordClock ClockOf(const Clock& clock) { return {ToNanos(clock.Now()), clock.Wa
 
 void WriteModel(const IndexEntry& entry, const ManagedModel* model, JsonWriter* w) {
   w->BeginObject();
-  w->Key("name");
-  w->String(entry.name);
+  w->Add("name", entry.name);
   if (entry.version >= 0) {
-    w->Key("version");
-    w->String(absl::StrCat(entry.version));
+    w->Add("version", absl::StrCat(entry.version));
   }
-  w->Key("state");
-  w->String(entry.state);
-  w->Key("reason");
-  w->String(entry.reason);
+  w->Add("state", entry.state);
+  w->Add("reason", entry.reason);
   if (model != nullptr) {
     const StatisticsSnapshot statistics = model->statistics().Snapshot();
-    w->Key("recording");
-    w->Bool(model->recorder().enabled());
-    w->Key("queued");
-    w->Int(statistics.pending);
-    w->Key("succeeded");
-    w->Uint(statistics.success.count);
-    w->Key("failed");
-    w->Uint(statistics.fail.count);
-    w->Key("executions");
-    w->Uint(statistics.execution_count);
-    w->Key("instances");
-    w->BeginArray();
+    w->Add("recording", model->recorder().enabled());
+    w->Add("queued", statistics.pending);
+    w->Add("succeeded", statistics.success.count);
+    w->Add("failed", statistics.fail.count);
+    w->Add("executions", statistics.execution_count);
+    w->BeginArray("instances");
     for (const InstanceSpec& instance : model->config().instances) w->String(instance.name);
     w->EndArray();
   }
@@ -52,12 +42,9 @@ absl::StatusOr<std::string> Server::ModelsJson() const {
   JsonWriter w(&text);
   const RecordClock clock = ClockOf(*clock_);
   w.BeginObject();
-  w.Key("now_ns");
-  w.Uint(clock.now_ns);
-  w.Key("now_unix_ms");
-  w.Uint(clock.wall_ms);
-  w.Key("models");
-  w.BeginArray();
+  w.Add("now_ns", clock.now_ns);
+  w.Add("now_unix_ms", clock.wall_ms);
+  w.BeginArray("models");
   for (const IndexEntry& entry : ListModels(/*ready_only=*/false)) {
     const auto model = models_->Find(entry.name, entry.version);
     WriteModel(entry, entry.version >= 0 && model.ok() ? model->get() : nullptr, &w);

@@ -30,20 +30,13 @@ class VersionEvents {
     const char* const reason = NameOf(static_cast<BatchReason>(batch.reason));
     Begin(absl::StrCat(batch.requests, " (", reason, ")"), "execution", "X", batch.exec_start,
           batch.instance);
-    w_->Key("dur");
-    w_->Double(Micros(batch.exec_end - std::min(batch.exec_end, batch.exec_start)));
-    w_->Key("args");
-    w_->BeginObject();
-    w_->Key("number");
-    w_->Uint(batch.number);
-    w_->Key("reason");
-    w_->String(reason);
-    w_->Key("requests");
-    w_->Uint(batch.requests);
-    w_->Key("units");
-    w_->Uint(batch.units);
-    w_->Key("failed");
-    w_->Bool(batch.failed);
+    w_->Add("dur", Micros(batch.exec_end - std::min(batch.exec_end, batch.exec_start)));
+    w_->BeginObject("args");
+    w_->Add("number", batch.number);
+    w_->Add("reason", reason);
+    w_->Add("requests", batch.requests);
+    w_->Add("units", batch.units);
+    w_->Add("failed", batch.failed);
     w_->EndObject();
     w_->EndObject();
   }
@@ -57,12 +50,9 @@ class VersionEvents {
            absl::StrCat(InstanceName(model_, flight.instance), " slot ", flight.sequence_slot - 1));
     }
     Begin(absl::StrCat("sequence ", ShownSequence(flight)), "slot", "X", flight.exec_start, line);
-    w_->Key("dur");
-    w_->Double(Micros(flight.answered - std::min(flight.answered, flight.exec_start)));
-    w_->Key("args");
-    w_->BeginObject();
-    w_->Key("request");
-    w_->String(ShownId(flight));
+    w_->Add("dur", Micros(flight.answered - std::min(flight.answered, flight.exec_start)));
+    w_->BeginObject("args");
+    w_->Add("request", ShownId(flight));
     w_->EndObject();
     w_->EndObject();
   }
@@ -91,26 +81,18 @@ class VersionEvents {
   void Begin(absl::string_view name, const char* category, const char* phase, uint64_t at,
              size_t thread) {
     w_->BeginObject();
-    w_->Key("name");
-    w_->String(name);
-    w_->Key("cat");
-    w_->String(category);
-    w_->Key("ph");
-    w_->String(phase);
-    w_->Key("ts");
-    w_->Double(Micros(at));
-    w_->Key("pid");
-    w_->Uint(pid_);
-    w_->Key("tid");
-    w_->Uint(thread);
+    w_->Add("name", name);
+    w_->Add("cat", category);
+    w_->Add("ph", phase);
+    w_->Add("ts", Micros(at));
+    w_->Add("pid", pid_);
+    w_->Add("tid", thread);
   }
 
   void Name(const char* what, size_t thread, absl::string_view name) {
     Begin(what, "__metadata", "M", 0, thread);
-    w_->Key("args");
-    w_->BeginObject();
-    w_->Key("name");
-    w_->String(name);
+    w_->BeginObject("args");
+    w_->Add("name", name);
     w_->EndObject();
     w_->EndObject();
   }
@@ -118,11 +100,9 @@ class VersionEvents {
   void Span(const char* phase, absl::string_view name, absl::string_view span, uint64_t at,
             const FlightRecord* flight) {
     Begin(name, "request", phase, at, 0);
-    w_->Key("id");
-    w_->String(span);
+    w_->Add("id", span);
     if (flight != nullptr) {
-      w_->Key("args");
-      w_->BeginObject();
+      w_->BeginObject("args");
       WriteFlightMembers(model_, *flight, w_);
       w_->EndObject();
     }
@@ -143,10 +123,8 @@ std::string TraceEventsJson(const RecordedModels& models, const RecordWindow& wi
   std::string text;
   JsonWriter w(&text);
   w.BeginObject();
-  w.Key("displayTimeUnit");
-  w.String("ms");
-  w.Key("traceEvents");
-  w.BeginArray();
+  w.Add("displayTimeUnit", "ms");
+  w.BeginArray("traceEvents");
   size_t left = std::min(window.limit, RecordWindow::kMost);
   for (size_t i = 0; i < models.size(); ++i) {
     const FlightRecorder& recorder = models[i]->recorder();

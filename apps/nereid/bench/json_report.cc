@@ -19,8 +19,7 @@ void Member(const char* name, double value, JsonWriter* json) {
 }
 
 void WriteServer(const ServerTimes& times, JsonWriter* json) {
-  json->Key("server_us");
-  json->BeginObject();
+  json->BeginObject("server_us");
   Member("queue", times.queue, json);
   Member("compute_input", times.compute_input, json);
   Member("compute_infer", times.compute_infer, json);
@@ -30,24 +29,19 @@ void WriteServer(const ServerTimes& times, JsonWriter* json) {
 }
 
 void WriteErrors(const ErrorCounts& errors, JsonWriter* json) {
-  json->Key("errors");
-  json->Uint(errors.total());
-  json->Key("errors_by_text");
-  json->BeginArray();
+  json->Add("errors", errors.total());
+  json->BeginArray("errors_by_text");
   for (const auto& [text, count] : errors.ByCount()) {
     json->BeginObject();
-    json->Key("text");
-    json->String(text);
-    json->Key("count");
-    json->Uint(count);
+    json->Add("text", text);
+    json->Add("count", count);
     json->EndObject();
   }
   json->EndArray();
 }
 
 void WriteWindows(const std::vector<Window>& windows, JsonWriter* json) {
-  json->Key("windows");
-  json->BeginArray();
+  json->BeginArray("windows");
   for (const Window& window : windows) {
     json->BeginObject();
     Member("end_s", window.end_seconds, json);
@@ -62,8 +56,7 @@ void WriteWindows(const std::vector<Window>& windows, JsonWriter* json) {
 }  // namespace
 
 void WriteLatency(const char* name, const Histogram& histogram, JsonWriter* json) {
-  json->Key(name);
-  json->BeginObject();
+  json->BeginObject(name);
   Member("mean", histogram.mean() * 1e-3, json);
   for (const auto& [key, fraction] : {std::pair("p50", 0.5),
                                       {"p90", 0.9},
@@ -79,31 +72,24 @@ void WriteLatency(const char* name, const Histogram& histogram, JsonWriter* json
 void WriteRow(const RowResult& row, JsonWriter* json) {
   json->BeginObject();
   if (row.concurrency > 0) {
-    json->Key("concurrency");
-    json->Int(row.concurrency);
+    json->Add("concurrency", row.concurrency);
   } else if (row.rate > 0) {
     Member("rate", row.rate, json);
   }
   Member("seconds", row.seconds, json);
-  json->Key("requests");
-  json->Uint(row.latency.count());
+  json->Add("requests", row.latency.count());
   Member("throughput", row.throughput(), json);
   WriteLatency("latency_us", row.latency, json);
   if (row.first.count() > 0) WriteLatency("first_response_us", row.first, json);
   WriteErrors(row.errors, json);
-  json->Key("unanswered");
-  json->Uint(row.unanswered);
-  json->Key("late");
-  json->Uint(row.late);
-  json->Key("stable");
-  json->Bool(row.stable);
+  json->Add("unanswered", row.unanswered);
+  json->Add("late", row.late);
+  json->Add("stable", row.stable);
   Member("throughput_interval", row.throughput_interval, json);
   Member("latency_interval", row.latency_interval, json);
   Member("judged_percentile", row.judged_percentile, json);
-  json->Key("interrupted");
-  json->Bool(row.interrupted);
-  json->Key("failure");
-  json->String(row.failure);
+  json->Add("interrupted", row.interrupted);
+  json->Add("failure", row.failure);
   Member("client_cpu", row.client_cpu, json);
   if (row.server.has_value()) WriteServer(*row.server, json);
   WriteWindows(row.windows, json);
@@ -114,14 +100,10 @@ std::string JsonReport(const BenchOptions& options, const std::vector<RowResult>
   std::string text;
   JsonWriter json(&text);
   json.BeginObject();
-  json.Key("model");
-  json.String(options.model);
-  json.Key("url");
-  json.String(options.target.Url());
-  json.Key("load");
-  json.String(LoadText(options));
-  json.Key("rows");
-  json.BeginArray();
+  json.Add("model", options.model);
+  json.Add("url", options.target.Url());
+  json.Add("load", LoadText(options));
+  json.BeginArray("rows");
   for (const RowResult& row : rows) WriteRow(row, &json);
   json.EndArray();
   json.EndObject();

@@ -17,12 +17,9 @@ constexpr char kBytes[] = "shared_memory_byte_size";
 constexpr char kOffset[] = "shared_memory_offset";
 
 void WritePlace(const MemoryPlace& place, JsonWriter* json) {
-  json->Key(kRegion);
-  json->String(place.region);
-  json->Key(kBytes);
-  json->Uint(place.bytes);
-  json->Key(kOffset);
-  json->Uint(place.offset);
+  json->Add(kRegion, place.region);
+  json->Add(kBytes, place.bytes);
+  json->Add(kOffset, place.offset);
 }
 
 absl::StatusOr<std::string> JsonValues(const RequestInput& input, absl::string_view advice) {
@@ -40,26 +37,20 @@ absl::StatusOr<std::string> JsonValues(const RequestInput& input, absl::string_v
 absl::Status WriteInput(const RequestInput& input, const MemoryPlace* place, bool json_tensors,
                         JsonWriter* json) {
   json->BeginObject();
-  json->Key("name");
-  json->String(input.name);
-  json->Key("datatype");
-  json->String(DataTypeName(input.type));
-  json->Key("shape");
-  json->BeginArray();
+  json->Add("name", input.name);
+  json->Add("datatype", DataTypeName(input.type));
+  json->BeginArray("shape");
   for (const int64_t dim : input.shape) json->Int(dim);
   json->EndArray();
   if (json_tensors) {
     ASSIGN_OR_RETURN(const std::string values, JsonValues(input, "leave out --json-tensors"));
-    json->Key("data");
-    json->Raw(values);
+    json->AddRaw("data", values);
   } else {
-    json->Key("parameters");
-    json->BeginObject();
+    json->BeginObject("parameters");
     if (place != nullptr) {
       WritePlace(*place, json);
     } else {
-      json->Key("binary_data_size");
-      json->Uint(input.bytes.size());
+      json->Add("binary_data_size", input.bytes.size());
     }
     json->EndObject();
   }
@@ -68,17 +59,13 @@ absl::Status WriteInput(const RequestInput& input, const MemoryPlace* place, boo
 }
 
 void WriteOutputs(const ModelDescription& model, const RequestPlaces& places, JsonWriter* json) {
-  json->Key("outputs");
-  json->BeginArray();
+  json->BeginArray("outputs");
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     json->BeginObject();
-    json->Key("name");
-    json->String(model.outputs[i].name);
-    json->Key("parameters");
-    json->BeginObject();
+    json->Add("name", model.outputs[i].name);
+    json->BeginObject("parameters");
     if (places.outputs.empty()) {
-      json->Key("binary_data");
-      json->Bool(true);
+      json->Add("binary_data", true);
     } else {
       WritePlace(places.outputs[i], json);
     }
@@ -91,21 +78,16 @@ void WriteOutputs(const ModelDescription& model, const RequestPlaces& places, Js
 void WriteParameters(const RequestParameters& parameters, JsonWriter* json) {
   const auto number = [json](const char* name, uint64_t value) {
     if (value == 0) return;
-    json->Key(name);
-    json->Uint(value);
+    json->Add(name, value);
   };
-  json->Key("parameters");
-  json->BeginObject();
+  json->BeginObject("parameters");
   if (parameters.in_sequence()) {
     number("sequence_id", parameters.sequence);
     if (!parameters.sequence_text.empty()) {
-      json->Key("sequence_id");
-      json->String(parameters.sequence_text);
+      json->Add("sequence_id", parameters.sequence_text);
     }
-    json->Key("sequence_start");
-    json->Bool(parameters.sequence_start);
-    json->Key("sequence_end");
-    json->Bool(parameters.sequence_end);
+    json->Add("sequence_start", parameters.sequence_start);
+    json->Add("sequence_end", parameters.sequence_end);
   }
   number("priority", parameters.priority);
   number("timeout", parameters.timeout_us);
@@ -212,8 +194,7 @@ absl::StatusOr<HttpBody> MakeHttpBody(const ModelDescription& model, const Reque
   if (parameters.in_sequence() || parameters.priority > 0 || parameters.timeout_us > 0) {
     WriteParameters(parameters, &json);
   }
-  json.Key("inputs");
-  json.BeginArray();
+  json.BeginArray("inputs");
   for (size_t i = 0; i < inputs.size(); ++i) {
     const MemoryPlace* const place = places.inputs.empty() ? nullptr : &places.inputs[i];
     RETURN_IF_ERROR(WriteInput(inputs[i], place, json_tensors, &json));
@@ -235,8 +216,7 @@ absl::StatusOr<std::string> MakeGenerateBody(const ModelDescription& model,
   for (const RequestInput& input : inputs) {
     RETURN_IF_ERROR(CheckGenerateShape(model, input));
     ASSIGN_OR_RETURN(const std::string values, JsonValues(input, "use a --url with grpc"));
-    json.Key(input.name);
-    json.Raw(values);
+    json.AddRaw(input.name, values);
   }
   json.EndObject();
   return body;

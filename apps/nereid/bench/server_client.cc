@@ -65,12 +65,9 @@ absl::Status ServerClient::RegisterMemory(const std::string& name, const std::st
   std::string body;
   JsonWriter json(&body);
   json.BeginObject();
-  json.Key("key");
-  json.String(key);
-  json.Key("offset");
-  json.Uint(0);
-  json.Key("byte_size");
-  json.Uint(bytes);
+  json.Add("key", key);
+  json.Add("offset", 0);
+  json.Add("byte_size", bytes);
   json.EndObject();
   return CallHttp(endpoint_, "POST",
                   absl::StrCat("/v2/systemsharedmemory/region/", name, "/register"), body)

@@ -11,22 +11,12 @@ class Members {
  public:
   explicit Members(JsonWriter* json) : json_(*json) {}
 
-  void Number(const char* name, double value) {
-    json_.Key(name);
-    json_.Double(value);
-  }
-  void Whole(const char* name, uint64_t value) {
-    json_.Key(name);
-    json_.Uint(value);
-  }
-  void Text(const char* name, absl::string_view value) {
-    json_.Key(name);
-    json_.String(value);
-  }
+  void Number(const char* name, double value) { json_.Add(name, value); }
+  void Whole(const char* name, uint64_t value) { json_.Add(name, value); }
+  void Text(const char* name, absl::string_view value) { json_.Add(name, value); }
   template <typename Rows, typename Write>
   void Objects(const char* name, const Rows& rows, const Write& write) {
-    json_.Key(name);
-    json_.BeginArray();
+    json_.BeginArray(name);
     for (const auto& row : rows) {
       json_.BeginObject();
       write(row);

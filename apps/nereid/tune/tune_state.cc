@@ -18,10 +18,7 @@ constexpr char kFirstMember[] = "nereid_tune";
 constexpr int64_t kVersion = 3;
 constexpr size_t kMostBytes = 16 << 20;
 
-void WriteWhole(const char* name, int64_t value, JsonWriter* w) {
-  w->Key(name);
-  w->Int(value);
-}
+void WriteWhole(const char* name, int64_t value, JsonWriter* w) { w->Add(name, value); }
 
 template <typename T>
 void ReadWhole(const JsonValue& from, const char* name, T* to) {
@@ -33,8 +30,7 @@ void ReadWhole(const JsonValue& from, const char* name, T* to) {
 // Members of the object that it belongs to.
 void WriteEngine(const Engine& engine, JsonWriter* w) {
   WriteWhole("threads", engine.threads, w);
-  w->Key("backend");
-  w->String(engine.backend);
+  w->Add("backend", engine.backend);
 }
 
 Engine ReadEngine(const JsonValue& from) {
@@ -45,14 +41,11 @@ Engine ReadEngine(const JsonValue& from) {
 }
 
 void WriteMap(const char* name, const std::map<int, double>& values, JsonWriter* w) {
-  w->Key(name);
-  w->BeginArray();
+  w->BeginArray(name);
   for (const auto& [at, value] : values) {
     w->BeginObject();
-    w->Key("at");
-    w->Int(at);
-    w->Key("value");
-    w->Double(value);
+    w->Add("at", at);
+    w->Add("value", value);
     w->EndObject();
   }
   w->EndArray();
@@ -69,8 +62,7 @@ void ReadMap(const JsonValue& from, const char* name, std::map<int, double>* to)
 }
 
 void WriteSlowdown(const std::map<int, std::map<int, double>>& slowdown, JsonWriter* w) {
-  w->Key("slowdown");
-  w->BeginArray();
+  w->BeginArray("slowdown");
   for (const auto& [units, by_busy] : slowdown) {
     w->BeginObject();
     WriteWhole("units", units, w);
@@ -95,17 +87,12 @@ void WriteTimes(const Engine& engine, const ServiceTimes& times, JsonWriter* w) 
   WriteSlowdown(times.slowdown, w);
   WriteMap("memory_mib", times.memory_mib, w);
   WriteMap("overhead_varies_us", times.overhead_varies_us, w);
-  w->Key("rest_us");
-  w->Double(times.rest_us);
-  w->Key("overhead_us");
-  w->Double(times.overhead_us);
-  w->Key("cpu_us");
-  w->Double(times.cpu_us);
-  w->Key("busy_cpu_us");
-  w->Double(times.busy_cpu_us);
+  w->Add("rest_us", times.rest_us);
+  w->Add("overhead_us", times.overhead_us);
+  w->Add("cpu_us", times.cpu_us);
+  w->Add("busy_cpu_us", times.busy_cpu_us);
   WriteWhole("processors", times.processors, w);
-  w->Key("execution_processors");
-  w->Double(times.execution_processors);
+  w->Add("execution_processors", times.execution_processors);
   w->EndObject();
 }
 
@@ -126,10 +113,8 @@ ServiceTimes ReadTimes(const JsonValue& from) {
 
 void WriteModel(const LearnedModel& model, JsonWriter* w) {
   w->BeginObject();
-  w->Key("config");
-  w->String(model.config_json);
-  w->Key("times");
-  w->BeginArray();
+  w->Add("config", model.config_json);
+  w->BeginArray("times");
   for (const auto& [engine, times] : model.times) WriteTimes(engine, times, w);
   w->EndArray();
   w->EndObject();
@@ -148,10 +133,8 @@ void WriteCandidate(const Candidate& candidate, JsonWriter* w) {
   WriteWhole("instances", candidate.instances, w);
   WriteEngine(candidate.engine, w);
   WriteWhole("max_batch_size", candidate.max_batch_size, w);
-  w->Key("batching");
-  w->Bool(candidate.batching);
-  w->Key("preferred_batch_sizes");
-  w->BeginArray();
+  w->Add("batching", candidate.batching);
+  w->BeginArray("preferred_batch_sizes");
   for (const int32_t size : candidate.preferred_batch_sizes) {
     w->BeginObject();
     WriteWhole("size", size, w);
@@ -177,13 +160,9 @@ Candidate ReadCandidate(const JsonValue& from) {
 
 void WriteMeasured(const TuneState::Measured& measured, JsonWriter* w) {
   const Performance& performance = measured.measurement.performance;
-  const auto number = [w](const char* name, double value) {
-    w->Key(name);
-    w->Double(value);
-  };
+  const auto number = [w](const char* name, double value) { w->Add(name, value); };
   w->BeginObject();
-  w->Key("models");
-  w->BeginArray();
+  w->BeginArray("models");
   for (const Candidate& candidate : measured.configuration) WriteCandidate(candidate, w);
   w->EndArray();
   WriteWhole("concurrency", performance.concurrency, w);
@@ -236,20 +215,16 @@ std::string TuneStateJson(const TuneState& state) {
   std::string text;
   JsonWriter w(&text);
   w.BeginObject();
-  w.Key(kFirstMember);
-  w.Int(kVersion);
-  w.Key("key");
-  w.String(state.key);
-  w.Key("models");
-  w.BeginArray();
+  w.Add(kFirstMember, kVersion);
+  w.Add("key", state.key);
+  w.BeginArray("models");
   for (const LearnedModel& model : state.models) WriteModel(model, &w);
   w.EndArray();
   if (state.ensemble.has_value()) {
     w.Key("ensemble");
     WriteModel(*state.ensemble, &w);
   }
-  w.Key("measured");
-  w.BeginArray();
+  w.BeginArray("measured");
   for (const TuneState::Measured& measured : state.measured) WriteMeasured(measured, &w);
   w.EndArray();
   w.EndObject();

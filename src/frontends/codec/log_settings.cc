@@ -77,16 +77,12 @@ std::string LogSettingsToJson(const LogSettings& settings) {
   std::string text;
   JsonWriter json(&text);
   json.BeginObject();
-  json.Key(kLogFile);
-  json.String(settings.file);
+  json.Add(kLogFile, settings.file);
   for (const LogSwitch& one : kLogSwitches) {
-    json.Key(one.name);
-    json.Bool(settings.*one.value);
+    json.Add(one.name, settings.*one.value);
   }
-  json.Key(kLogVerboseLevel);
-  json.Int(settings.verbose_level);
-  json.Key(kLogFormat);
-  json.String(LogFormatName(settings.format));
+  json.Add(kLogVerboseLevel, settings.verbose_level);
+  json.Add(kLogFormat, LogFormatName(settings.format));
   json.EndObject();
   return text;
 }

@@ -62,14 +62,10 @@ std::string ToJson(const std::vector<SharedMemoryRegion>& regions) {
   json.BeginArray();
   for (const SharedMemoryRegion& region : regions) {
     json.BeginObject();
-    json.Key("name");
-    json.String(region.name);
-    json.Key("key");
-    json.String(region.key);
-    json.Key("offset");
-    json.Uint(region.offset);
-    json.Key("byte_size");
-    json.Uint(region.byte_size);
+    json.Add("name", region.name);
+    json.Add("key", region.key);
+    json.Add("offset", region.offset);
+    json.Add("byte_size", region.byte_size);
     json.EndObject();
   }
   json.EndArray();

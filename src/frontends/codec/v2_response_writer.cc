@@ -26,8 +26,7 @@ struct OutgoingTensor {
 absl::Status WriteParameters(const std::vector<Parameter>& parameters, NonFinite non_finite,
                              JsonWriter* json) {
   if (parameters.empty()) return absl::OkStatus();
-  json->Key("parameters");
-  json->BeginObject();
+  json->BeginObject("parameters");
   for (const Parameter& parameter : parameters) {
     RETURN_IF_ERROR(WriteJsonParameter(parameter.name, parameter.value, non_finite, json));
   }
@@ -46,12 +45,9 @@ absl::Status WriteData(const OutgoingTensor& tensor, NonFinite non_finite, JsonW
 // The members that every output has; the object stays open.
 void BeginTensor(const OutgoingTensor& tensor, JsonWriter* json) {
   json->BeginObject();
-  json->Key("name");
-  json->String(tensor.name);
-  json->Key("datatype");
-  json->String(DataTypeName(tensor.data_type));
-  json->Key("shape");
-  json->BeginArray();
+  json->Add("name", tensor.name);
+  json->Add("datatype", DataTypeName(tensor.data_type));
+  json->BeginArray("shape");
   for (const int64_t dim : tensor.shape) json->Int(dim);
   json->EndArray();
 }
@@ -60,10 +56,8 @@ absl::Status WriteTensor(const OutgoingTensor& tensor, bool binary, NonFinite no
                          JsonWriter* json, ResponseBody* body) {
   BeginTensor(tensor, json);
   if (binary) {
-    json->Key("parameters");
-    json->BeginObject();
-    json->Key("binary_data_size");
-    json->Uint(tensor.bytes.size());
+    json->BeginObject("parameters");
+    json->Add("binary_data_size", tensor.bytes.size());
     json->EndObject();
     if (!tensor.bytes.empty()) {
       body->tensors.emplace_back(tensor.bytes.data(), tensor.bytes.size());
@@ -138,16 +132,12 @@ absl::StatusOr<ResponseBody> WriteV2Response(const InferResponse& response,
   JsonWriter json(&body.json);
   json.BeginObject();
   if (!response.id().empty()) {
-    json.Key("id");
-    json.String(response.id());
+    json.Add("id", response.id());
   }
-  json.Key("model_name");
-  json.String(response.model_name());
-  json.Key("model_version");
-  json.String(absl::StrCat(response.model_version()));
+  json.Add("model_name", response.model_name());
+  json.Add("model_version", absl::StrCat(response.model_version()));
   RETURN_IF_ERROR(WriteParameters(response.parameters(), formats.non_finite, &json));
-  json.Key("outputs");
-  json.BeginArray();
+  json.BeginArray("outputs");
   for (const ResponseOutput& output : response.outputs()) {
     RETURN_IF_ERROR(WriteOutput(response, output, formats, &json, &body));
   }

@@ -14,14 +14,11 @@ std::string HealthJson(bool healthy, const HealthTexts& texts, absl::string_view
   JsonWriter writer(&json);
   writer.BeginObject();
   if (!model.empty()) {
-    writer.Key("name");
-    writer.String(model);
+    writer.Add("name", model);
   }
-  writer.Key(texts.key);
-  writer.Bool(healthy);
+  writer.Add(texts.key, healthy);
   if (!healthy) {
-    writer.Key("error");
-    writer.String(texts.not_healthy);
+    writer.Add("error", texts.not_healthy);
   }
   writer.EndObject();
   return json;

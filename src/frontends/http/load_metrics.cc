@@ -78,12 +78,9 @@ std::optional<std::string> LoadMetricsText(LoadMetricsFormat format,
   std::string text = "JSON ";
   JsonWriter json(&text);
   json.BeginObject();
-  json.Key("named_metrics");
-  json.BeginObject();
-  json.Key("kv_cache_utilization");
-  json.Double(utilization);
-  json.Key("max_token_capacity");
-  json.Uint(capacity);
+  json.BeginObject("named_metrics");
+  json.Add("kv_cache_utilization", utilization);
+  json.Add("max_token_capacity", capacity);
   json.EndObject();
   json.EndObject();
   return text;

@@ -25,15 +25,13 @@ constexpr char kOptionsResponses[] =
 
 void WriteReference(absl::string_view schema, JsonWriter* w) {
   w->BeginObject();
-  w->Key("$ref");
-  w->String(absl::StrCat("#/components/schemas/", schema));
+  w->Add("$ref", absl::StrCat("#/components/schemas/", schema));
   w->EndObject();
 }
 
 // A member of "content".
 void WriteMedia(absl::string_view type, absl::string_view schema, JsonWriter* w) {
-  w->Key(type);
-  w->BeginObject();
+  w->BeginObject(type);
   w->Key("schema");
   WriteReference(schema, w);
   w->EndObject();
@@ -51,31 +49,23 @@ std::vector<absl::string_view> NamesIn(absl::string_view path) {
 }
 
 void WriteParameters(absl::string_view path, JsonWriter* w) {
-  w->Key("parameters");
-  w->BeginArray();
+  w->BeginArray("parameters");
   for (const absl::string_view name : NamesIn(path)) {
     w->BeginObject();
-    w->Key("name");
-    w->String(name);
-    w->Key("in");
-    w->String("path");
-    w->Key("required");
-    w->Bool(true);
-    w->Key("schema");
-    w->Raw(name == "version" ? R"({"type":"string","pattern":"^[0-9]+$"})"
-                             : R"({"type":"string","minLength":1})");
+    w->Add("name", name);
+    w->Add("in", "path");
+    w->Add("required", true);
+    w->AddRaw("schema", name == "version" ? R"({"type":"string","pattern":"^[0-9]+$"})"
+                                          : R"({"type":"string","minLength":1})");
     w->EndObject();
   }
   w->EndArray();
 }
 
 void WriteRequest(const RouteDoc& doc, JsonWriter* w) {
-  w->Key("requestBody");
-  w->BeginObject();
-  w->Key("required");
-  w->Bool(!doc.body_optional);
-  w->Key("content");
-  w->BeginObject();
+  w->BeginObject("requestBody");
+  w->Add("required", !doc.body_optional);
+  w->BeginObject("content");
   WriteMedia(kJson, doc.request, w);
   if (doc.form == BodyForm::kTensors) WriteMedia(kTensors, "BinaryTensors", w);
   w->EndObject();
@@ -83,13 +73,10 @@ void WriteRequest(const RouteDoc& doc, JsonWriter* w) {
 }
 
 void WriteAnswer(const RouteDoc& doc, JsonWriter* w) {
-  w->Key("200");
-  w->BeginObject();
-  w->Key("description");
-  w->String(kSuccess);
+  w->BeginObject("200");
+  w->Add("description", kSuccess);
   if (doc.response != nullptr) {
-    w->Key("content");
-    w->BeginObject();
+    w->BeginObject("content");
     if (doc.form == BodyForm::kEvents) {
       WriteMedia(kEvents, "Events", w);
     } else {
@@ -104,12 +91,9 @@ void WriteAnswer(const RouteDoc& doc, JsonWriter* w) {
 
 // `events`: an error may come as the first event.
 void WriteError(const char* status, const char* description, bool events, JsonWriter* w) {
-  w->Key(status);
-  w->BeginObject();
-  w->Key("description");
-  w->String(description);
-  w->Key("content");
-  w->BeginObject();
+  w->BeginObject(status);
+  w->Add("description", description);
+  w->BeginObject("content");
   WriteMedia(kJson, "Error", w);
   if (events) WriteMedia(kEvents, "Events", w);
   w->EndObject();
@@ -118,8 +102,7 @@ void WriteError(const char* status, const char* description, bool events, JsonWr
 
 void WriteResponses(const RouteDoc& doc, JsonWriter* w) {
   const bool events = doc.form == BodyForm::kEvents;
-  w->Key("responses");
-  w->BeginObject();
+  w->BeginObject("responses");
   WriteAnswer(doc, w);
   WriteError("4XX", kWrong, events, w);
   if (doc.server_error != nullptr) WriteError("500", doc.server_error, events, w);
@@ -129,17 +112,14 @@ void WriteResponses(const RouteDoc& doc, JsonWriter* w) {
 }
 
 void WriteDescription(const char* status, const char* description, JsonWriter* w) {
-  w->Key(status);
-  w->BeginObject();
-  w->Key("description");
-  w->String(description);
+  w->BeginObject(status);
+  w->Add("description", description);
   w->EndObject();
 }
 
 // As WriteResponses; answers to HEAD have no body.
 void WriteHeadResponses(const RouteDoc& doc, JsonWriter* w) {
-  w->Key("responses");
-  w->BeginObject();
+  w->BeginObject("responses");
   WriteDescription("200", kSuccess, w);
   WriteDescription("4XX", kWrong, w);
   if (doc.may_be_unsupported) WriteDescription("501", kUnsupported, w);
@@ -161,14 +141,10 @@ std::string OperationId(absl::string_view method, absl::string_view path) {
 
 void BeginOperation(absl::string_view method, const std::string& path, const char* summary,
                     ApiGroup group, JsonWriter* w) {
-  w->Key(method);
-  w->BeginObject();
-  w->Key("operationId");
-  w->String(OperationId(method, path));
-  w->Key("summary");
-  w->String(summary);
-  w->Key("tags");
-  w->BeginArray();
+  w->BeginObject(method);
+  w->Add("operationId", OperationId(method, path));
+  w->Add("summary", summary);
+  w->BeginArray("tags");
   w->String(ApiGroupName(group));
   w->EndArray();
 }
@@ -178,8 +154,7 @@ void WriteOperation(absl::string_view method, const std::string& path, const Htt
   BeginOperation(method, path, route.doc.summary, route.group, w);
   security.WriteNeeds(route.group, w);
   if (route.doc.query != nullptr) {
-    w->Key("parameters");
-    w->Raw(route.doc.query);
+    w->AddRaw("parameters", route.doc.query);
   }
   if (method == "post" && route.doc.request != nullptr) WriteRequest(route.doc, w);
   if (method == "head") {
@@ -194,15 +169,13 @@ void WriteOperation(absl::string_view method, const std::string& path, const Htt
 void WriteOptions(const std::string& path, const HttpRoute& route, JsonWriter* w) {
   BeginOperation("options", path, "The methods of this path, for people and browsers", route.group,
                  w);
-  w->Key("responses");
-  w->Raw(kOptionsResponses);
+  w->AddRaw("responses", kOptionsResponses);
   w->EndObject();
 }
 
 void WritePath(const std::string& path, const HttpRoute& route, const OpenApiSecurity& security,
                JsonWriter* w) {
-  w->Key(path);
-  w->BeginObject();
+  w->BeginObject(path);
   WriteParameters(path, w);
   if (route.methods != RouteMethods::kPost) {
     WriteOperation("get", path, route, security, w);
@@ -214,16 +187,12 @@ void WritePath(const std::string& path, const HttpRoute& route, const OpenApiSec
 }
 
 void WriteInfo(absl::string_view version, JsonWriter* w) {
-  w->Key("openapi");
-  w->String("3.1.0");
-  w->Key("info");
-  w->BeginObject();
-  w->Key("title");
-  w->String("Nereid");
-  w->Key("summary");
-  w->String("Inference over REST: the Open Inference Protocol, version 2, and its extensions");
-  w->Key("version");
-  w->String(version);
+  w->Add("openapi", "3.1.0");
+  w->BeginObject("info");
+  w->Add("title", "Nereid");
+  w->Add("summary",
+         "Inference over REST: the Open Inference Protocol, version 2, and its extensions");
+  w->Add("version", version);
   w->EndObject();
 }
 
@@ -245,16 +214,13 @@ std::string OpenApiDocument(absl::Span<const HttpRoute> routes, absl::string_vie
   JsonWriter w(&json);
   w.BeginObject();
   WriteInfo(version, &w);
-  w.Key("paths");
-  w.BeginObject();
+  w.BeginObject("paths");
   for (const HttpRoute& route : routes) {
     for (const std::string& path : PathsOf(route.pattern)) WritePath(path, route, security, &w);
   }
   w.EndObject();
-  w.Key("components");
-  w.BeginObject();
-  w.Key("schemas");
-  w.Raw(kOpenApiSchemas);
+  w.BeginObject("components");
+  w.AddRaw("schemas", kOpenApiSchemas);
   security.WriteSchemes(&w);
   w.EndObject();
   w.EndObject();

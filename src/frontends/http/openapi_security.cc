@@ -12,8 +12,7 @@ constexpr char kKey[] =
     R"({"type":"http","scheme":"bearer","description":"A key of the server's file of API keys"})";
 
 void WriteNeed(const std::string& scheme, JsonWriter* w) {
-  w->Key(scheme);
-  w->BeginArray();
+  w->BeginArray(scheme);
   w->EndArray();
 }
 
@@ -38,23 +37,16 @@ std::string OpenApiSecurity::SchemeOf(const std::string& header) const {
 
 void OpenApiSecurity::WriteSchemes(JsonWriter* w) const {
   if (!keys_ && headers_.empty()) return;
-  w->Key("securitySchemes");
-  w->BeginObject();
+  w->BeginObject("securitySchemes");
   if (keys_) {
-    w->Key(kKeyScheme);
-    w->Raw(kKey);
+    w->AddRaw(kKeyScheme, kKey);
   }
   for (const std::string& header : headers_) {
-    w->Key(SchemeOf(header));
-    w->BeginObject();
-    w->Key("type");
-    w->String("apiKey");
-    w->Key("in");
-    w->String("header");
-    w->Key("name");
-    w->String(header);
-    w->Key("description");
-    w->String("The value that opens a restricted group of the API");
+    w->BeginObject(SchemeOf(header));
+    w->Add("type", "apiKey");
+    w->Add("in", "header");
+    w->Add("name", header);
+    w->Add("description", "The value that opens a restricted group of the API");
     w->EndObject();
   }
   w->EndObject();
@@ -63,8 +55,7 @@ void OpenApiSecurity::WriteSchemes(JsonWriter* w) const {
 void OpenApiSecurity::WriteNeeds(ApiGroup group, JsonWriter* w) const {
   const AccessControl::Needs& needs = needs_[static_cast<size_t>(group)];
   if (!needs.key && needs.header.empty()) return;
-  w->Key("security");
-  w->BeginArray();
+  w->BeginArray("security");
   w->BeginObject();  // all that one object names is needed together
   if (needs.key) WriteNeed(kKeyScheme, w);
   if (!needs.header.empty()) WriteNeed(SchemeOf(needs.header), w);

@@ -77,19 +77,14 @@ HttpResponse PageAsJson(const ServerMetadata& server, const std::vector<IndexEnt
   std::string json;
   JsonWriter w(&json);
   w.BeginObject();
-  w.Key("name");
-  w.String(server.name);
-  w.Key("version");
-  w.String(server.version);
-  w.Key("documents");
-  w.BeginObject();
+  w.Add("name", server.name);
+  w.Add("version", server.version);
+  w.BeginObject("documents");
   for (const Document& document : kDocuments) {
-    w.Key(document.path);
-    w.String(document.what);
+    w.Add(document.path, document.what);
   }
   w.EndObject();
-  w.Key("models");
-  w.Raw(ToJson(index));
+  w.AddRaw("models", ToJson(index));
   w.EndObject();
   return JsonResponse(std::move(json));
 }

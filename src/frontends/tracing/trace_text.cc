@@ -84,28 +84,21 @@ void AppendStrings(absl::string_view bytes, std::string* out) {
 }
 
 void AppendEvent(const TracedNames& names, JsonWriter* json) {
-  json->Key("model_name");
-  json->String(names.model_name);
-  json->Key("model_version");
-  json->Int(names.model_version);
+  json->Add("model_name", names.model_name);
+  json->Add("model_version", names.model_version);
   if (!names.request_id.empty()) {
-    json->Key("request_id");
-    json->String(names.request_id);
+    json->Add("request_id", names.request_id);
   }
   if (names.parent_id != 0) {
-    json->Key("parent_id");
-    json->Uint(names.parent_id);
+    json->Add("parent_id", names.parent_id);
   }
 }
 
 void AppendEvent(const TracedTime& time, JsonWriter* json) {
-  json->Key("timestamps");
-  json->BeginArray();
+  json->BeginArray("timestamps");
   json->BeginObject();
-  json->Key("name");
-  json->String(time.name);
-  json->Key("ns");
-  json->Uint(time.time_ns);
+  json->Add("name", time.name);
+  json->Add("ns", time.time_ns);
   json->EndObject();
   json->EndArray();
 }
@@ -116,18 +109,12 @@ void AppendEvent(const TracedError&, JsonWriter*) {}
 void AppendEvent(const TracedTensor& tensor, JsonWriter* json) {
   std::string data;
   AppendElements(tensor, &data);
-  json->Key("activity");
-  json->String(tensor.activity);
-  json->Key("tensor");
-  json->BeginObject();
-  json->Key("name");
-  json->String(tensor.name);
-  json->Key("data");
-  json->String(data);
-  json->Key("shape");
-  json->String(absl::StrJoin(tensor.shape, ","));
-  json->Key("dtype");
-  json->String(DataTypeName(tensor.data_type));
+  json->Add("activity", tensor.activity);
+  json->BeginObject("tensor");
+  json->Add("name", tensor.name);
+  json->Add("data", data);
+  json->Add("shape", absl::StrJoin(tensor.shape, ","));
+  json->Add("dtype", DataTypeName(tensor.data_type));
   json->EndObject();
 }
 
@@ -197,8 +184,7 @@ void AppendTraceText(const FinishedTrace& trace, std::string* out) {
     first = false;
     JsonWriter json(out);
     json.BeginObject();
-    json.Key("id");
-    json.Uint(IdOf(*event));
+    json.Add("id", IdOf(*event));
     std::visit([&](const auto& of) { AppendEvent(of, &json); }, *event);
     json.EndObject();
   }

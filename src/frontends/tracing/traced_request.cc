@@ -209,11 +209,9 @@ std::string TracedRequest::SpanContext(const SpanId& span_id) const {
   std::string context;
   JsonWriter json(&context);
   json.BeginObject();
-  json.Key(kTraceParentHeader);
-  json.String(FormatTraceParent(trace_->span_trace_id, span_id));
+  json.Add(kTraceParentHeader, FormatTraceParent(trace_->span_trace_id, span_id));
   if (trace_->parent.has_value() && !trace_->parent->state.empty()) {
-    json.Key(kTraceStateHeader);
-    json.String(trace_->parent->state);
+    json.Add(kTraceStateHeader, trace_->parent->state);
   }
   json.EndObject();
   return context;

@@ -82,13 +82,9 @@ std::string AccessLog::Line(const Ended& ended) {
   json.BeginObject();
   const auto text = [&json](const char* key, absl::string_view value) {
     if (value.empty()) return;
-    json.Key(key);
-    json.String(value);
+    json.Add(key, value);
   };
-  const auto number = [&json](const char* key, uint64_t value) {
-    json.Key(key);
-    json.Uint(value);
-  };
+  const auto number = [&json](const char* key, uint64_t value) { json.Add(key, value); };
   text("time", TimeText(ended.wall_ms));
   text("peer", entry.peer);
   text("protocol", entry.protocol);

@@ -48,10 +48,8 @@ HttpResponse Refusal(const absl::Status& error) {
 
 void WriteModel(const std::string& name, const std::string& url, JsonWriter* json) {
   json->BeginObject();
-  json->Key("modelName");
-  json->String(name);
-  json->Key("modelUrl");
-  json->String(url);
+  json->Add("modelName", name);
+  json->Add("modelUrl", url);
   json->EndObject();
 }
 
@@ -72,8 +70,7 @@ HttpResponse SagemakerModels::List() const {
   std::string text;
   JsonWriter json(&text);
   json.BeginObject();
-  json.Key("models");
-  json.BeginArray();
+  json.BeginArray("models");
   {
     MutexLock lock(&mu_);
     for (const auto& [name, model] : models_) {
