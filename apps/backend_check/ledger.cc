@@ -47,7 +47,7 @@ std::vector<Ledger::RequestPtr> Ledger::BeginExecute(TRITONBACKEND_Request** req
   for (uint32_t i = 0; i < count; ++i) {
     const auto& request = *reinterpret_cast<const InferRequest*>(requests[i]);
     auto entry = std::make_shared<Request>();
-    entry->filler = request.is_filler();
+    entry->filler = request.is_synthetic();
     entry->decoupled = request.model()->config().decoupled;
     entry->execute_start_ns = now;
     requests_[requests[i]] = entry;

@@ -122,7 +122,7 @@ std::shared_ptr<LentBatch> BackendInstance::Lend(Batch* batch,
         !moved.ok()) {
       LOG_ERROR_SELDOM << request->About() << moved.message();
     }
-    if (!request->is_filler()) ++counted;
+    if (!request->is_synthetic()) ++counted;
     request->Lend(lent, static_cast<uint32_t>(pointers->size()));
     pointers->push_back(reinterpret_cast<TRITONBACKEND_Request*>(request));
   }

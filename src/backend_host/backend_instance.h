@@ -16,7 +16,6 @@
 #include "base/mutex.h"
 #include "execution/instance.h"
 #include "infer/infer_request.h"
-#include "infer/lent_batch.h"
 
 namespace nereid {
 

@@ -14,7 +14,7 @@
 #include "base/mutex.h"
 #include "c_objects/buffer_attributes.h"
 #include "config/parsed_config.h"
-#include "scheduling/dynamic/batch_strategy.h"
+#include "scheduling/scheduler.h"
 
 namespace nereid {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "backend_host/backend_library.h"
-#include "scheduling/dynamic/batch_strategy.h"
+#include "scheduling/scheduler.h"
 
 namespace nereid {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "scheduling/batch_record.h"
+#include "scheduling/batch.h"
 
 namespace nereid {
 

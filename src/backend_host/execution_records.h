@@ -16,7 +16,7 @@ namespace nereid {
 class ExecutionRecords {
  public:
   // Begins the executions of `batch` at `start_ns`, by instance `shard` of the model. The rest as
-  // for scheduling/batch_record.h. Throws std::bad_alloc before anything has begun.
+  // for scheduling/batch.h. Throws std::bad_alloc before anything has begun.
   ExecutionRecords(const Batch& batch, uint16_t shard, uint64_t start_ns, FlightRecorder* recorder);
   ~ExecutionRecords();
   ExecutionRecords(const ExecutionRecords&) = delete;

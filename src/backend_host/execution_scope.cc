@@ -7,7 +7,7 @@ thread_local ExecutionScope* innermost = nullptr;
 
 void GiveBack(InferRequest* request, uint32_t flags) {
   const bool again = (flags & kRequestReleaseReschedule) != 0;
-  if (again && !request->is_filler()) {
+  if (again && !request->is_synthetic()) {
     request->Reschedule();
   } else {
     request->Release(flags);

@@ -21,6 +21,11 @@ inline uint64_t ToNanos(TimePoint t) {
 }
 inline TimePoint FromNanos(uint64_t ns) { return TimePoint(Duration(static_cast<int64_t>(ns))); }
 
+// `at` + `by` (not negative), or the last point of time.
+inline TimePoint Later(TimePoint at, Duration by) {
+  return by > TimePoint::max() - at ? TimePoint::max() : at + by;
+}
+
 // Thread-safe.
 class NEREID_API Clock {
  public:

@@ -97,7 +97,7 @@ absl::Status Warmup::Execution::Prepare() {
     RETURN_IF_ERROR(request->lifecycle().MoveTo(RequestState::kInitialized, request->LogPrefix()));
     RETURN_IF_ERROR(RequestValidator::Prepare(request.get()));
     RETURN_IF_ERROR(AddInputs(/*of_the_model=*/false, request.get()));
-    RETURN_IF_ERROR(SequenceStates::AttachFiller(model_->config(), request.get()));
+    RETURN_IF_ERROR(SequenceStates::AttachThrowaway(model_->config(), request.get()));
     requests_.push_back(std::move(request));
   }
   return EnterModel();

@@ -1,6 +1,7 @@
 #include "infer/flight.h"
 
 #include <absl/cleanup/cleanup.h>
+#include <absl/strings/str_cat.h>
 
 #include <cassert>
 
@@ -8,6 +9,13 @@
 #include "base/status_macros.h"
 
 namespace nereid {
+absl::StatusOr<std::unique_ptr<InferResponse>> OnlyResponse::Take() {
+  if (count() != 1) {
+    return absl::InternalError(absl::StrCat("expected a single response, got ", count()));
+  }
+  if (!first_->status().ok()) return first_->status();
+  return std::move(first_);
+}
 
 Flight::~Flight() = default;
 

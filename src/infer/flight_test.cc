@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "infer/issue.h"
+#include "infer/infer_request.h"
 #include "infer/testing/fake_model.h"
 
 namespace nereid {

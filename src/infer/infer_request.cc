@@ -1,17 +1,72 @@
 #include "infer/infer_request.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <utility>
 
 #include "base/log.h"
-#include "infer/lent_batch.h"
-#include "infer/release_watcher.h"
+#include "base/status_macros.h"
+#include "infer/input_recorder.h"
+#include "infer/request_trace.h"
+#include "infer/request_validator.h"
 #include "infer/response.h"
 
 namespace nereid {
+
+// ---- States.
+
+namespace {
+
+const char* Name(RequestState state) {
+  switch (state) {
+    case RequestState::kInitialized:
+      return "INITIALIZED";
+    case RequestState::kPending:
+      return "PENDING";
+    case RequestState::kExecuting:
+      return "EXECUTING";
+    case RequestState::kReleased:
+      return "RELEASED";
+    case RequestState::kFailedEnqueue:
+      return "FAILED_ENQUEUE";
+  }
+  return "UNKNOWN";
+}
+
+bool Allowed(RequestState from, RequestState to) {
+  switch (from) {
+    case RequestState::kInitialized:
+      return to == RequestState::kPending || to == RequestState::kReleased;
+    case RequestState::kPending:
+      return to == RequestState::kExecuting || to == RequestState::kReleased ||
+             to == RequestState::kFailedEnqueue;
+    case RequestState::kExecuting:
+      return to == RequestState::kReleased || to == RequestState::kPending;
+    case RequestState::kReleased:
+    case RequestState::kFailedEnqueue:
+      return to == RequestState::kInitialized;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::Status RequestLifecycle::MoveTo(RequestState next, absl::string_view log_prefix) {
+  if (next == state_) return absl::OkStatus();
+  if (!Allowed(state_, next)) {
+    return absl::InternalError(absl::StrCat(log_prefix, "Invalid request state transition from ",
+                                            Name(state_), " to ", Name(next)));
+  }
+  state_ = next;
+  return absl::OkStatus();
+}
+
+// ---- The request.
+
 namespace {
 
 FlightOutcome OutcomeOf(FailureReason reason) {
@@ -189,10 +244,10 @@ void InferRequest::BeginFlight(ModelPass pass, uint64_t now_ns) {
   request_start_ns_ = now_ns;
   queue_start_ns_ = 0;
   stream_ = std::make_shared<ResponseStream>(std::move(pass), id_, target_, trace_);
-  if (!is_filler_ && model_->statistics().latencies().counts_first_responses()) {
+  if (!is_synthetic_ && model_->statistics().latencies().counts_first_responses()) {
     stream_->CountFirstResponse(now_ns);
   }
-  if (!is_filler_ && model_->recorder().enabled()) stream_->BeginRecord(now_ns);
+  if (!is_synthetic_ && model_->recorder().enabled()) stream_->BeginRecord(now_ns);
   stream_handle_ = stream_;
   issued_ = true;
   custody_.store(Custody::kCore, std::memory_order_relaxed);
@@ -227,7 +282,7 @@ void InferRequest::AbortFlight() {
 }
 
 void InferRequest::RespondError(const absl::Status& error, FailureReason reason) {
-  if (!is_filler_) {
+  if (!is_synthetic_) {
     model_->statistics().RecordFailure(ModelStatistics::kModelShard, reason,
                                        ToNanos(model_->clock()->Now()) - request_start_ns_);
   }
@@ -249,7 +304,7 @@ void InferRequest::Reschedule() {
 }
 
 void InferRequest::Release(uint32_t flags) {
-  if (lifecycle_.state() == RequestState::kPending && !is_filler_) {
+  if (lifecycle_.state() == RequestState::kPending && !is_synthetic_) {
     model_->statistics().AddPending(-1);
   }
   if (absl::Status moved = lifecycle_.MoveTo(RequestState::kReleased, ""); !moved.ok()) {
@@ -288,6 +343,49 @@ absl::Status InferRequest::Delete(InferRequest* request) {
   }
   return absl::InvalidArgumentError(
       "the request was deleted already; it is freed when its release callback has returned");
+}
+
+// ---- Issue.
+
+absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns) {
+  RETURN_IF_ERROR(RequestValidator::Prepare(request));
+  request->BeginFlight(std::move(pass), now_ns);
+  absl::Cleanup abort = [request] { request->AbortFlight(); };
+  if (request->trace() != nullptr) TraceIssued(request);
+  if (InputRecorder* const recorder = request->model()->input_recorder(); recorder != nullptr) {
+    recorder->Keep(*request);
+  }
+  ModelStatistics& statistics = request->model()->statistics();
+  // Cannot fail: the request is INITIALIZED.
+  request->lifecycle().MoveTo(RequestState::kPending, "").IgnoreError();
+  statistics.AddPending(1);
+  // The scheduler may finish with the request before Enqueue returns; `owned` keeps it on error.
+  const std::shared_ptr<ServingModel> model = request->model();
+  // Not more, since the end of the stream, which may answer the client, must not come here.
+  const std::weak_ptr<ResponseStream> stream = request->stream();
+  RequestPtr owned(request);
+  absl::Cleanup take_back = [&] {
+    owned.release()->lifecycle().MoveTo(RequestState::kFailedEnqueue, "").IgnoreError();
+    statistics.AddPending(-1);
+  };
+  absl::Status enqueued;
+  try {
+    enqueued = model->Enqueue(&owned);
+  } catch (...) {
+    if (owned != nullptr) throw;
+    // The scheduler has the request and will answer it, so the call does not fail.
+    const std::shared_ptr<ResponseStream> open = stream.lock();
+    LOG_ERROR_SELDOM << (open == nullptr ? LogAbout{"", model->config().name, ""} : open->About())
+                     << "model '" << model->config().name
+                     << "': an exception after a request was queued";
+  }
+  if (!enqueued.ok()) {
+    request->stream()->NoteRefusal(ToNanos(model->clock()->Now()));
+    return enqueued;
+  }
+  std::move(take_back).Cancel();
+  std::move(abort).Cancel();
+  return enqueued;
 }
 
 }  // namespace nereid

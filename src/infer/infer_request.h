@@ -8,7 +8,9 @@
 #ifndef NEREID_INFER_INFER_REQUEST_H_
 #define NEREID_INFER_INFER_REQUEST_H_
 
+#include <absl/container/fixed_array.h>
 #include <absl/container/inlined_vector.h>
+#include <absl/status/status.h>
 #include <absl/strings/string_view.h>
 
 #include <atomic>
@@ -16,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,27 +26,88 @@
 #include "base/export.h"
 #include "base/log.h"
 #include "infer/infer_input.h"
-#include "infer/request_lifecycle.h"
 #include "infer/request_ptr.h"
 #include "infer/response_stream.h"
-#include "infer/scheduler_slot.h"
 #include "infer/serving_model.h"
 #include "model/correlation_id.h"
 #include "model/parameter.h"
+#include "observe/stats/model_statistics.h"
 #include "observe/trace/inference_trace.h"
 
 namespace nereid {
+
+// The states of a request and the steps allowed between them. Thread-compatible.
+//
+//   INITIALIZED -> PENDING | RELEASED
+//   PENDING     -> EXECUTING | RELEASED | FAILED_ENQUEUE
+//   EXECUTING   -> RELEASED | PENDING (rescheduled)
+//   RELEASED, FAILED_ENQUEUE -> INITIALIZED (issued anew)
+enum class RequestState { kInitialized, kPending, kExecuting, kReleased, kFailedEnqueue };
+
+class NEREID_API RequestLifecycle {
+ public:
+  RequestState state() const { return state_; }
+  // INTERNAL "<prefix>Invalid request state transition from A to B" for a step not drawn above;
+  // staying in a state is allowed.
+  absl::Status MoveTo(RequestState next, absl::string_view log_prefix);
+
+ private:
+  RequestState state_ = RequestState::kInitialized;
+};
+
+// The sums of the execution times of a request's parts, in nanoseconds. Thread-safe.
+// Owned by the maker of the parts.
+struct ComputeTimes {
+  std::atomic<uint64_t> queue{0};
+  std::atomic<uint64_t> input{0};
+  std::atomic<uint64_t> infer{0};
+  std::atomic<uint64_t> output{0};
+
+  void Add(const SuccessTimes& times) {
+    AddBetween(times.queue_start, times.exec_start, &queue);
+    AddBetween(times.exec_start, times.compute_start, &input);
+    AddBetween(times.compute_start, times.compute_end, &infer);
+    AddBetween(times.compute_end, times.exec_end, &output);
+  }
+
+ private:
+  // Backends may report wrong times: a negative duration counts as zero.
+  static void AddBetween(uint64_t start, uint64_t end, std::atomic<uint64_t>* sum) {
+    if (end > start) sum->fetch_add(end - start, std::memory_order_relaxed);
+  }
+};
+
+// Which requests of one execution a backend has given back. Thread-safe.
+//
+// A backend may release a request from any thread, at any time, and the request's owner may free
+// the request at once. If Execute returns an error, the server has to answer exactly the requests
+// that are not yet released. The request itself cannot say whether it is released, so a LentBatch,
+// which the instance and the requests share, keeps that fact.
+class LentBatch {
+ public:
+  // `lender` is released when the last request is back.
+  explicit LentBatch(size_t size, std::shared_ptr<const void> lender = nullptr)
+      : lender_(std::move(lender)), taken_(size) {}
+
+  // Claims request `slot`, for the backend that releases it or for the server that takes it back.
+  // True for the first caller only.
+  bool Claim(uint32_t slot) { return !taken_[slot].exchange(true, std::memory_order_acq_rel); }
+
+ private:
+  const std::shared_ptr<const void> lender_;
+  absl::FixedArray<std::atomic<bool>, 64> taken_;  // small batches need no further memory
+};
 
 inline constexpr uint32_t kRequestFlagSequenceStart = 1;
 inline constexpr uint32_t kRequestFlagSequenceEnd = 2;
 inline constexpr uint32_t kRequestReleaseAll = 1;
 inline constexpr uint32_t kRequestReleaseReschedule = 2;
 
+class EnsembleRun;
 class InlineTurn;
-class LentBatch;
-class ReleaseWatcher;
 class SequenceStates;
-struct ComputeTimes;
+struct LiveSequence;
+struct QueueEntry;
 
 // The receiver of a request that comes back. `fn` runs on any thread and must not block. After the
 // call the core never touches the request again.
@@ -202,33 +266,31 @@ class NEREID_API InferRequest {
   }
   ComputeTimes* compute_times() const { return compute_times_; }
   // Whether the request comes from no client: it fills a place of a batch, or tells the model that
-  // a sequence has ended. Nothing about fillers is counted. Constant once issued.
-  bool is_filler() const { return is_filler_; }
-  void set_is_filler() { is_filler_ = true; }
+  // a sequence has ended. Nothing about such requests is counted. Constant once issued.
+  bool is_synthetic() const { return is_synthetic_; }
+  void set_is_synthetic() { is_synthetic_ = true; }
 
   // ---- While a scheduler has the request. Used by that scheduler.
   // Nanoseconds of the steady clock; BeginFlight sets the first, and the second to 0: not queued.
   uint64_t request_start_ns() const { return request_start_ns_; }
   uint64_t queue_start_ns() const { return queue_start_ns_; }
   void set_queue_start_ns(uint64_t now_ns) { queue_start_ns_ = now_ns; }
-  // The scheduler's slot of type T for this request; null if there is none. FindSlot, PutSlot and
-  // TakeSlot need the mutex of the scheduler.
+  // What the scheduler that has the request keeps about it, as a T: the queue's entry, the
+  // sequence, or the ensemble's run. Null if there is none. Not owned; from PutSlot to TakeSlot.
+  // These three need the mutex of the scheduler.
   template <class T>
   T* FindSlot() const {
-    for (SchedulerSlot* slot = slot_; slot != nullptr; slot = slot->below_) {
-      if (T* const found = slot->As<T>()) return found;
-    }
-    return nullptr;
+    return std::get<T*>(slots_);
   }
-  // Puts `slot` over the present ones. A slot that several requests share must be put in first.
-  void PutSlot(SchedulerSlot* slot) {
-    slot->below_ = slot_;
-    slot_ = slot;
+  template <class T>
+  void PutSlot(T* slot) {
+    std::get<T*>(slots_) = slot;
   }
-  // REQUIRES: of the present slots, `slot` was put in last.
-  void TakeSlot(SchedulerSlot* slot) {
-    assert(slot_ == slot);
-    slot_ = slot->below_;
+  // REQUIRES: `slot` was put in.
+  template <class T>
+  void TakeSlot(T* slot) {
+    assert(std::get<T*>(slots_) == slot);
+    std::get<T*>(slots_) = nullptr;
   }
   // Is told once when a backend gives the request back; null: no watcher.
   ReleaseWatcher* release_watcher() const { return release_watcher_; }
@@ -283,7 +345,7 @@ class NEREID_API InferRequest {
   InlineTurn* inline_turn_ = nullptr;
   uint64_t open_of_client_ = 0;
   bool passes_closed_admission_ = false;
-  bool is_filler_ = false;
+  bool is_synthetic_ = false;
   ComputeTimes* compute_times_ = nullptr;
   uint64_t ensemble_ = 0;  // 0: a step of none
   uint16_t step_ = 0;
@@ -299,13 +361,19 @@ class NEREID_API InferRequest {
   uint64_t request_start_ns_ = 0;
   uint64_t queue_start_ns_ = 0;
 
-  SchedulerSlot* slot_ = nullptr;  // the last one put in; guarded by the scheduler's mutex
+  std::tuple<QueueEntry*, LiveSequence*, EnsembleRun*> slots_;  // guarded by the scheduler's mutex
   ReleaseWatcher* release_watcher_ = nullptr;
   SequenceStates* sequence_states_ = nullptr;
   std::shared_ptr<SequenceStates> own_states_;  // belong to no sequence; kept for the next flight
   std::shared_ptr<LentBatch> lent_batch_;
   uint32_t lent_slot_ = 0;
 };
+
+// Checks the request and hands it to the scheduler of its model, which `pass` is of. On OK it
+// belongs to the server until its release callback; on an error, or an exception, it stays with the
+// caller, together with its trace, and no callback of it runs. Never blocks. REQUIRES: the request
+// is INITIALIZED.
+NEREID_API absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns);
 
 }  // namespace nereid
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/budget.h"
-#include "infer/lent_batch.h"
 #include "infer/testing/fake_model.h"
 #include "infer/testing/test_request.h"
 

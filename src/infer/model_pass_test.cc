@@ -1,4 +1,4 @@
-#include "infer/model_pass.h"
+#include "infer/serving_model.h"
 
 #include <gtest/gtest.h>
 

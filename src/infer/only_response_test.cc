@@ -1,4 +1,4 @@
-#include "infer/only_response.h"
+#include "infer/flight.h"
 
 #include <gtest/gtest.h>
 

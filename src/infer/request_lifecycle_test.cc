@@ -1,4 +1,4 @@
-#include "infer/request_lifecycle.h"
+#include "infer/infer_request.h"
 
 #include <gtest/gtest.h>
 

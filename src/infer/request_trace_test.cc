@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "infer/issue.h"
+#include "infer/infer_request.h"
 #include "infer/testing/fake_model.h"
 #include "infer/testing/test_request.h"
 

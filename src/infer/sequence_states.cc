@@ -129,17 +129,17 @@ absl::Status SequenceStates::AttachTo(InferRequest* request) {
   return absl::OkStatus();
 }
 
-absl::Status SequenceStates::AttachFiller(const CompiledModel& model, InferRequest* filler,
-                                          const InferRequest* like) {
+absl::Status SequenceStates::AttachThrowaway(const CompiledModel& model, InferRequest* synthetic,
+                                             const InferRequest* like) {
   if (model.states.empty()) return absl::OkStatus();
-  if (filler->own_states_ == nullptr) filler->own_states_ = Create(model);
-  SequenceStates& states = *filler->own_states_;
+  if (synthetic->own_states_ == nullptr) synthetic->own_states_ = Create(model);
+  SequenceStates& states = *synthetic->own_states_;
   for (SequenceState& state : states.states_) {
     const InferInput* const shown =
         like == nullptr ? nullptr : like->FindBackendInput(state.spec().input_name);
     RETURN_IF_ERROR(shown == nullptr ? state.Start() : state.StartLike(*shown));
   }
-  states.AddInputs(filler);
+  states.AddInputs(synthetic);
   return absl::OkStatus();
 }
 

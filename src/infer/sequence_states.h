@@ -115,12 +115,12 @@ class SequenceStates {
   // RESOURCE_EXHAUSTED without memory.
   absl::Status AttachTo(InferRequest* request);
 
-  // Like AttachTo, for a request that only fills a place of a batch: attaches throw-away states.
+  // Like AttachTo, for a request that comes from no client: attaches throw-away states.
   // These are the states with which sequences start or, if `like` is not null (a request of the
   // batch, after AttachTo), zeros in the shapes of its states. No-op if the model has no state.
   // RESOURCE_EXHAUSTED without memory.
-  static absl::Status AttachFiller(const CompiledModel& model, InferRequest* filler,
-                                   const InferRequest* like = nullptr);
+  static absl::Status AttachThrowaway(const CompiledModel& model, InferRequest* synthetic,
+                                      const InferRequest* like = nullptr);
 
   // The state that the model calls `output_name`, with its next value described. Not owned.
   // INVALID_ARGUMENT for a name that no state has.

@@ -195,7 +195,7 @@ TEST(SequenceStatesTest, ARequestThatIsExecutedAgainReadsTheNewState) {
 TEST(SequenceStatesTest, FillersHaveStatesToThrowAwayInTheShapeOfTheBatch) {
   Sequence sequence(Model(Spec({kVariableDim})));
   InferRequest filler(sequence.model(), 1);
-  ASSERT_TRUE(SequenceStates::AttachFiller(sequence.config(), &filler).ok());
+  ASSERT_TRUE(SequenceStates::AttachThrowaway(sequence.config(), &filler).ok());
   EXPECT_EQ(filler.FindBackendInput("IN")->shape(), (Shape{1, 1}));
   EXPECT_EQ(Bytes(*filler.FindBackendInput("IN")), std::string(4, '\0'));
 
@@ -204,7 +204,7 @@ TEST(SequenceStatesTest, FillersHaveStatesToThrowAwayInTheShapeOfTheBatch) {
   InferRequest real(sequence.model(), 1);
   ASSERT_TRUE(sequence.states()->AttachTo(&real).ok());
   filler.ClearOverrideInputs();
-  ASSERT_TRUE(SequenceStates::AttachFiller(sequence.config(), &filler, &real).ok());
+  ASSERT_TRUE(SequenceStates::AttachThrowaway(sequence.config(), &filler, &real).ok());
   EXPECT_EQ(filler.FindBackendInput("IN")->shape(), (Shape{1, 3}));
   EXPECT_EQ(Bytes(*filler.FindBackendInput("IN")), std::string(12, '\0'));
 
@@ -220,7 +220,7 @@ TEST(SequenceStatesTest, FillersHaveStatesToThrowAwayInTheShapeOfTheBatch) {
 TEST(SequenceStatesTest, AFillerOfAModelWithoutStateIsLeft) {
   const std::shared_ptr<FakeModel> model = FakeModel::Make(ModelBuilder("m"));
   InferRequest filler(model, 1);
-  ASSERT_TRUE(SequenceStates::AttachFiller(model->config(), &filler).ok());
+  ASSERT_TRUE(SequenceStates::AttachThrowaway(model->config(), &filler).ok());
   EXPECT_EQ(filler.backend_input_count(), 0u);
   EXPECT_EQ(filler.sequence_states(), nullptr);
 }

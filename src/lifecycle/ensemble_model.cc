@@ -12,7 +12,7 @@
 #include "base/status_macros.h"
 #include "config/ensemble_members.h"
 #include "infer/infer_request.h"
-#include "infer/model_pass.h"
+#include "infer/serving_model.h"
 #include "lifecycle/model_fingerprint.h"
 #include "lifecycle/output_labels.h"
 

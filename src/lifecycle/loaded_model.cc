@@ -12,7 +12,7 @@
 #include "config/states.h"
 #include "lifecycle/model_fingerprint.h"
 #include "lifecycle/output_labels.h"
-#include "scheduling/adaptive/adaptive_target.h"
+#include "scheduling/adaptive/adaptive_policy.h"
 
 namespace nereid {
 namespace {

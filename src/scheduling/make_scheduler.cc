@@ -9,11 +9,11 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "config/server_parameters.h"
-#include "scheduling/adaptive/adaptive_target.h"
+#include "scheduling/adaptive/adaptive_policy.h"
 #include "scheduling/cached/cached_scheduler.h"
 #include "scheduling/dynamic/dynamic_scheduler.h"
 #include "scheduling/ensemble/ensemble_scheduler.h"
-#include "scheduling/ordered/ordered_scheduler.h"
+#include "scheduling/ordered_scheduler.h"
 #include "scheduling/sequence/sequence_scheduler.h"
 
 namespace nereid {

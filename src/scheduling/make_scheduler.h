@@ -16,7 +16,6 @@
 #include "cache/response_cache.h"
 #include "config/compiled_model.h"
 #include "memory/output_allocator.h"
-#include "scheduling/dynamic/batch_strategy.h"
 #include "scheduling/ensemble/model_resolver.h"
 #include "scheduling/ensemble/step_graph.h"
 #include "scheduling/scheduler.h"

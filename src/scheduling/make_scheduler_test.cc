@@ -11,7 +11,7 @@
 #include "observe/metrics/model_metrics.h"
 #include "scheduling/cached/cached_scheduler.h"
 #include "scheduling/dynamic/dynamic_scheduler.h"
-#include "scheduling/ordered/ordered_scheduler.h"
+#include "scheduling/ordered_scheduler.h"
 
 namespace nereid {
 namespace {

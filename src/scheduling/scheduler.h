@@ -1,5 +1,9 @@
 // Scheduler: decides when the requests of one model run and in which batches. BatchSource: gives
 // an idle instance its next batch. Both are thread-safe.
+//
+// What stands on the other side: BatchExecutor, an instance that executes batches, and
+// BatchStrategy, a model's own batching functions. SchedulerLayer is a scheduler in front of
+// another one. dynamic/dynamic_scheduler.h tells how a request becomes part of a batch.
 #ifndef NEREID_SCHEDULING_SCHEDULER_H_
 #define NEREID_SCHEDULING_SCHEDULER_H_
 
@@ -7,33 +11,30 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <vector>
+#include <utility>
+#include <variant>
 
 #include "base/clock.h"
 #include "infer/request_ptr.h"
 #include "model/correlation_id.h"
 #include "observe/metrics/metric_sink.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 
 namespace nereid {
 
-// How a batch came to an instance.
-struct BatchOrigin {
-  BatchReason why = BatchReason::kNotBatched;
-  uint64_t pulled_ns = 0;  // when it left the queue, of the steady clock; 0: it was in no queue
-  uint64_t staged_ns = 0;  // since when it had waited for resources; 0: it had not
-  bool by_caller = false;  // executed by a thread that has the instance on loan
-  bool separate = false;   // each request is a batch of its own, to be executed one after another
-};
-
-// Requests that run together, oldest first, unless they are separate. Empty: no further batch will
-// come, stop pulling.
-class Batch : public std::vector<RequestPtr> {
+// A model's own say in what goes into a batch (the TRITONBACKEND_ModelBatch* functions). Used by
+// one thread at a time, never under a lock.
+class BatchStrategy {
  public:
-  using std::vector<RequestPtr>::vector;
-
-  BatchOrigin origin;
+  virtual ~BatchStrategy() = default;
+  // A new batch begins to form.
+  virtual void Begin() = 0;
+  // Whether `request` shall join the batch that forms.
+  virtual bool Include(InferRequest* request) = 0;
+  // The batch is closed.
+  virtual void End() = 0;
 };
 
 // An instance as schedulers see it: executes one batch at a time. Called by the thread that holds
@@ -80,6 +81,15 @@ class StagedSource {
   virtual void PassOn() = 0;
 };
 
+// What a scheduler has found when it looked for an instance's next batch: the batch, or one of
+// these.
+struct BatchDue {};  // there is one, which was not to be taken
+struct NotDue {
+  std::optional<TimePoint> due_at;  // if nothing else happens; none: something has to happen first
+};
+struct Closed {};  // no further batch will come
+using NextBatch = std::variant<Batch, BatchDue, NotDue, Closed>;
+
 // The source of one instance's batches, for either way of pulling.
 class InstanceSource : public BatchSource, public StagedSource {
  public:
@@ -88,6 +98,18 @@ class InstanceSource : public BatchSource, public StagedSource {
   // is not lent. For a thread that plays several instances (simulation/).
   virtual std::optional<Batch> PullNow(BatchExecutor* self, std::optional<Duration> took,
                                        std::optional<TimePoint>* wake_at) = 0;
+
+ protected:
+  // `next` as Pull returns it. REQUIRES: a batch, or closed.
+  static Batch AsPulled(NextBatch next) {
+    Batch* const batch = std::get_if<Batch>(&next);
+    return batch == nullptr ? Batch() : std::move(*batch);
+  }
+  // `next` as TryPull and PullNow return it. REQUIRES: a batch was to be taken.
+  static std::optional<Batch> AsTried(NextBatch next) {
+    if (std::holds_alternative<NotDue>(next)) return std::nullopt;
+    return AsPulled(std::move(next));
+  }
 };
 
 // First the functions of every scheduler, then those that only some schedulers support, with
@@ -141,6 +163,42 @@ class Scheduler {
   // What the metrics page shows of the scheduler. An override calls this function first.
   virtual void DescribeMetrics(MetricSink* sink) const;
 };
+
+// A scheduler in front of another one, which it owns. Functions that a layer does not override are
+// passed to the inner scheduler. Thread-safe.
+class SchedulerLayer : public Scheduler {
+ public:
+  explicit SchedulerLayer(std::unique_ptr<Scheduler> inner) : inner_(std::move(inner)) {}
+
+  void CloseAdmission() override { inner_->CloseAdmission(); }
+  void OnCancel(InferRequest* request) override { inner_->OnCancel(request); }
+  void Shutdown() override { inner_->Shutdown(); }
+
+  InstanceSource* source(uint32_t number) override { return inner_->source(number); }
+  bool instances_may_change() const override { return inner_->instances_may_change(); }
+  void RemoveInstance(const BatchExecutor* executor) override { inner_->RemoveInstance(executor); }
+  void Nudge() override { inner_->Nudge(); }
+  void DropStrategy() override { inner_->DropStrategy(); }
+  bool HasSequence(const CorrelationId& id) const override { return inner_->HasSequence(id); }
+  std::optional<size_t> sequences_in_slots() const override { return inner_->sequences_in_slots(); }
+  uint64_t inline_executions() const override { return inner_->inline_executions(); }
+  void DescribeMetrics(MetricSink* sink) const override { inner_->DescribeMetrics(sink); }
+
+ protected:
+  Scheduler& inner() const { return *inner_; }
+
+ private:
+  const std::unique_ptr<Scheduler> inner_;
+};
+
+// ---- The errors with which schedulers refuse requests. Clients rely on the texts.
+inline constexpr char kStoppingText[] =
+    "Server is stopping, scheduler for model has stopped accepting new inference requests";
+
+// UNAVAILABLE: admission is closed, or the scheduler is shut down.
+absl::Status StoppingError(const InferRequest& request);
+// UNAVAILABLE: the request finds its level of the queue full. Counts it as a failure of the model.
+absl::Status RefuseFull(const InferRequest& request, TimePoint now);
 
 }  // namespace nereid
 

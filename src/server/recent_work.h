@@ -11,7 +11,7 @@
 
 #include "infer/serving_model.h"
 #include "observe/record/phases.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 
 namespace nereid {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "observe/record/phases.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 
 namespace nereid {
 namespace {

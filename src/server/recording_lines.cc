@@ -3,7 +3,7 @@
 #include <absl/strings/escaping.h>
 
 #include "base/json_writer.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 #include "server/recorded_json.h"
 
 namespace nereid {

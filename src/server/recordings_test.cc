@@ -6,7 +6,7 @@
 #include <string>
 
 #include "observe/record/phases.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 #include "server/recording_model_testing.h"
 
 namespace nereid {

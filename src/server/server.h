@@ -20,7 +20,7 @@
 #include "base/export.h"
 #include "base/log.h"
 #include "infer/infer_request.h"
-#include "infer/model_pass.h"
+#include "infer/serving_model.h"
 #include "lifecycle/control_client.h"
 #include "observe/metrics/gauges.h"
 #include "repository/load_override.h"

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "infer/issue.h"
+#include "infer/infer_request.h"
 #include "infer/request_validator.h"
 #include "lifecycle/model_manager.h"
-#include "scheduling/refusal.h"
+#include "scheduling/scheduler.h"
 #include "server/server.h"
 
 namespace nereid {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "observe/record/phases.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 #include "server/recorded_json.h"
 #include "server/recordings.h"
 

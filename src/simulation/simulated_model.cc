@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "infer/issue.h"
+#include "infer/infer_request.h"
 #include "infer/response.h"
 
 namespace nereid {

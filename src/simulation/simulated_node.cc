@@ -25,7 +25,7 @@ Duration SimulatedNode::Instance::Execute(Batch batch) {
   simulated.why = batch.origin.why;
   for (const RequestPtr& request : batch) {
     request->lifecycle().MoveTo(RequestState::kExecuting, "").IgnoreError();
-    if (request->is_filler()) {
+    if (request->is_synthetic()) {
       ++simulated.fillers;
       continue;
     }

@@ -12,7 +12,7 @@
 #include "base/export.h"
 #include "model/correlation_id.h"
 #include "observe/record/flight_record.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 
 namespace nereid {
 

@@ -10,7 +10,7 @@
 #include "explain/records.h"
 #include "explain/sentences.h"
 #include "observe/record/phases.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 
 namespace nereid {
 namespace {

@@ -4,7 +4,7 @@
 #include <absl/strings/str_format.h>
 
 #include "base/json_writer.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 
 namespace nereid {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/status_macros.h"
 #include "replay/recorded_machine.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 
 namespace nereid {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "replay/replay_text.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 #include "simulation/simulated_config.h"
 
 namespace nereid {

@@ -6,7 +6,7 @@
 #include "backend_host/api/handles.h"
 #include "backend_host/execution_records.h"
 #include "c_objects/error.h"
-#include "infer/compute_times.h"
+#include "infer/infer_request.h"
 #include "observe/record/flight_record.h"
 #include "observe/stats/model_statistics.h"
 
@@ -92,7 +92,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReportStatistics(
     const uint64_t exec_end_ns) try {
   BackendInstance* const handle = Unwrap(instance);
   const InferRequest& r = *Unwrap(request);
-  if (r.is_filler()) return nullptr;
+  if (r.is_synthetic()) return nullptr;
   if (r.trace() != nullptr) {
     TraceExecution(r.trace(), exec_start_ns, compute_start_ns, compute_end_ns, exec_end_ns);
   }

@@ -21,7 +21,6 @@
 #include "frontends/grpc/stream_flow.h"
 #include "frontends/grpc/stream_messages.h"
 #include "infer/flight.h"
-#include "infer/only_response.h"
 
 namespace nereid {
 

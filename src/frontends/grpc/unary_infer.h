@@ -20,7 +20,6 @@
 #include "frontends/grpc/out_message.h"
 #include "frontends/grpc/received_message.h"
 #include "infer/flight.h"
-#include "infer/only_response.h"
 
 namespace nereid {
 

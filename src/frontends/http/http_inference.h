@@ -26,7 +26,6 @@
 #include "frontends/http/http_trace.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "infer/flight.h"
-#include "infer/only_response.h"
 #include "server/server.h"
 
 namespace nereid {

@@ -104,7 +104,7 @@ struct BatchRecord {
   uint32_t units = 0;     // their batch sizes together
   uint32_t fillers = 0;   // requests for gaps and ends of sequences
   uint16_t instance = 0;  // see FlightRecord
-  uint8_t reason = 0;     // scheduling/batch_reason.h
+  uint8_t reason = 0;     // scheduling/batch.h
   // Executed by a thread that had the instance on loan, not by the instance's own; and: Execute has
   // returned an error.
   bool by_caller : 1 = false;

@@ -1,4 +1,4 @@
-#include "scheduling/adaptive/adaptive_target.h"
+#include "scheduling/adaptive/adaptive_policy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "scheduling/adaptive/execution_meter.h"
+#include "scheduling/adaptive/adaptive_policy.h"
 
 #include <gtest/gtest.h>
 

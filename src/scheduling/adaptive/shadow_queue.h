@@ -10,11 +10,48 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "scheduling/adaptive/arrival_log.h"
-#include "scheduling/adaptive/batch_plan.h"
 #include "scheduling/adaptive/service_curve.h"
 
 namespace nereid {
+
+struct Arrival {
+  TimePoint at;
+  uint32_t units = 1;  // what the request counts for in a batch
+};
+
+// When the last requests of a model arrived. Allocates only when it is made. Owned by an
+// AdaptivePolicy.
+class ArrivalLog {
+ public:
+  static constexpr uint64_t kSize = 4096;
+
+  ArrivalLog() : ring_(kSize) {}
+
+  // Index of the next arrival; the first is 0.
+  uint64_t end() const { return end_; }
+  void Add(const Arrival& arrival) { ring_[end_++ % kSize] = arrival; }
+  // REQUIRES: index < end() <= index + kSize.
+  const Arrival& At(uint64_t index) const { return ring_[index % kSize]; }
+
+ private:
+  std::vector<Arrival> ring_;
+  uint64_t end_ = 0;
+};
+
+// How an adaptive batcher makes its batches: an idle instance takes all queued requests, up to
+// `max_units`, once the oldest request has waited for `delay` or `max_units` are queued.
+struct BatchPlan {
+  Duration delay{0};
+  uint64_t max_units = 1;
+};
+
+// The most units of a batch whose oldest request has waited for `age`. If that request can no
+// longer be answered within `target`, the plan does not apply any more: the batch size that serves
+// most requests per time then shortens the queue soonest.
+inline uint64_t BatchLimit(const BatchPlan& plan, const ServiceCurve& curve, Duration target,
+                           Duration age) {
+  return age + curve.Cautious(1) > target ? curve.efficient_units() : plan.max_units;
+}
 
 class ShadowQueue {
  public:

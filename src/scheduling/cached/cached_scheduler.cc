@@ -8,7 +8,7 @@
 
 #include "cache/packed_response.h"
 #include "infer/response.h"
-#include "scheduling/refusal.h"
+#include "scheduling/scheduler.h"
 
 namespace nereid {
 namespace {

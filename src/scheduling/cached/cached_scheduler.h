@@ -25,7 +25,7 @@
 #include "cache/response_cache.h"
 #include "infer/infer_request.h"
 #include "scheduling/cached/cache_key.h"
-#include "scheduling/scheduler_layer.h"
+#include "scheduling/scheduler.h"
 
 namespace nereid {
 

@@ -13,11 +13,16 @@
 #include "config/compiled_model.h"
 #include "infer/request_ptr.h"
 #include "scheduling/adaptive/adaptive_policy.h"
+#include "scheduling/batch.h"
 #include "scheduling/dynamic/batch_policy.h"
-#include "scheduling/queue/request_queue.h"
-#include "scheduling/scheduler.h"
+#include "scheduling/dynamic/request_queue.h"
 
 namespace nereid {
+
+// Which requests may share a batch (docs/reference/batching.md section 4): true if `a` and `b`,
+// both prepared for `model`, carry the same set of inputs where inputs are optional, and equal
+// shapes (batch dimension aside) of every input that may vary.
+bool MayShareBatch(const CompiledModel& model, const InferRequest& a, const InferRequest& b);
 
 class BatchFormer {
  public:

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "scheduling/queue/queue_policy.h"
-
 namespace nereid {
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "config/compiled_model.h"
-#include "scheduling/batch_reason.h"
+#include "scheduling/batch.h"
 
 namespace nereid {
 

@@ -1,4 +1,4 @@
-#include "scheduling/dynamic/compatibility.h"
+#include "scheduling/dynamic/batch_former.h"
 
 #include <gtest/gtest.h>
 

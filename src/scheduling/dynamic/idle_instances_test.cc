@@ -1,4 +1,4 @@
-#include "scheduling/dynamic/idle_instances.h"
+#include "scheduling/dynamic/dynamic_scheduler.h"
 
 #include <gtest/gtest.h>
 

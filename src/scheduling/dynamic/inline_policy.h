@@ -40,7 +40,14 @@ class InlinePolicy {
   }
 
   // An execution has ended.
-  void Record(Duration took);
+  void Record(Duration took) {
+    const bool is_long = took > limit_;
+    if (runs_ < kMinRuns) ++runs_;
+    if (long_[next_]) --long_count_;
+    if (is_long) ++long_count_;
+    long_[next_] = is_long;
+    next_ = (next_ + 1) % kWindow;
+  }
   bool IsOverrun(Duration took) const { return took > kOverrun * limit_; }
   // An execution has held up an I/O thread, at `now`.
   void Pause(TimePoint now) { paused_until_ = now + kPause; }

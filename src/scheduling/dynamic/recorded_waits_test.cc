@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/timer.h"
-#include "infer/issue.h"
+#include "infer/infer_request.h"
 #include "scheduling/testing/recorded.h"
 #include "scheduling/testing/scheduler_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "scheduling/dynamic/strategy_session.h"
+#include "scheduling/dynamic/dynamic_scheduler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

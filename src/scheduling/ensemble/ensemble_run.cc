@@ -9,9 +9,8 @@
 #include "base/caught.h"
 #include "base/log.h"
 #include "base/status_macros.h"
-#include "infer/issue.h"
-#include "scheduling/ensemble/child_request.h"
-#include "scheduling/ensemble/ensemble_answer.h"
+#include "infer/infer_request.h"
+#include "scheduling/ensemble/ensemble_messages.h"
 #include "scheduling/ensemble/step_queue.h"
 
 namespace nereid {

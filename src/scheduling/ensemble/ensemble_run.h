@@ -24,18 +24,16 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "infer/compute_times.h"
 #include "infer/infer_request.h"
 #include "infer/response_stream.h"
-#include "infer/scheduler_slot.h"
-#include "scheduling/ensemble/ensemble_answer.h"
 #include "scheduling/ensemble/ensemble_context.h"
-#include "scheduling/ensemble/run_progress.h"
+#include "scheduling/ensemble/ensemble_messages.h"
+#include "scheduling/ensemble/step_graph.h"
 #include "scheduling/ensemble/tensor_pool.h"
 
 namespace nereid {
 
-class EnsembleRun : public SlotOf<EnsembleRun>, public std::enable_shared_from_this<EnsembleRun> {
+class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
  public:
   // Finds and holds the models that `request` needs. Errors: those of the look-up, in the form that
   // the client sees. `context` outlives the run's request.

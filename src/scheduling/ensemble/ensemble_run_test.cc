@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "infer/compute_times.h"
+#include "infer/infer_request.h"
 #include "infer/inline_turn.h"
 #include "observe/metrics/model_metrics.h"
 #include "scheduling/testing/ensemble_fixture.h"

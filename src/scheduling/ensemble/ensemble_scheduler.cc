@@ -8,7 +8,7 @@
 #include "infer/infer_request.h"
 #include "scheduling/ensemble/ensemble_run.h"
 #include "scheduling/ensemble/step_queue.h"
-#include "scheduling/refusal.h"
+#include "scheduling/scheduler.h"
 
 namespace nereid {
 namespace {

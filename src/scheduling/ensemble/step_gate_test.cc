@@ -1,4 +1,4 @@
-#include "scheduling/ensemble/step_gate.h"
+#include "scheduling/ensemble/ensemble_context.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scheduling/ensemble/run_progress.h"
-
 namespace nereid {
 namespace {
 

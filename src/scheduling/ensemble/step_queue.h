@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "scheduling/ensemble/run_progress.h"
+#include "scheduling/ensemble/step_graph.h"
 
 namespace nereid {
 

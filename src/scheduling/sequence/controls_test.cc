@@ -1,4 +1,4 @@
-#include "scheduling/sequence/controls.h"
+#include "scheduling/sequence/sequence_requests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

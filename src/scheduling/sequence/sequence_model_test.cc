@@ -6,8 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "scheduling/sequence/backlog.h"
-#include "scheduling/sequence/slot_table.h"
+#include "scheduling/sequence/sequence_tables.h"
 
 namespace nereid {
 namespace {

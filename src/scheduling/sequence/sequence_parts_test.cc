@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scheduling/sequence/backlog.h"
-#include "scheduling/sequence/idle_reaper.h"
-#include "scheduling/sequence/slot_table.h"
+#include "scheduling/sequence/sequence_tables.h"
 
 namespace nereid {
 namespace {

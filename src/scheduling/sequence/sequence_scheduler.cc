@@ -11,23 +11,17 @@
 #include "base/insist.h"
 #include "base/log.h"
 #include "base/status_macros.h"
-#include "scheduling/queue/queue_policy.h"
-#include "scheduling/refusal.h"
-#include "scheduling/sequence/direct_strategy.h"
-#include "scheduling/sequence/oldest_strategy.h"
+#include "scheduling/dynamic/request_queue.h"
+#include "scheduling/scheduler.h"
+#include "scheduling/sequence/sequence_strategy.h"
 
 namespace nereid {
 namespace {
 
 constexpr char kExpiredText[] = "timeout of the corresponding sequence has been expired";
 
-std::unique_ptr<SequenceStrategy> MakeStrategy(const CompiledModel* config) {
-  if (config->sequence.oldest) return std::make_unique<OldestStrategy>(config);
-  return std::make_unique<DirectStrategy>(config);
-}
-
 void Answer(RequestPtr request, const absl::Status& error, FailureReason reason) {
-  if (!request->is_filler()) request->RespondError(error, reason);
+  if (!request->is_synthetic()) request->RespondError(error, reason);
 }
 
 void AnswerAll(std::list<QueuedRequest> requests, const absl::Status& error, FailureReason reason) {
@@ -64,7 +58,7 @@ SequenceScheduler::SequenceScheduler(const CompiledModel* config, uint32_t insta
       hold_until_queued_(options.hold_until_queued),
       hold_until_backlogged_(options.hold_until_backlogged) {
   for (uint32_t i = 0; i < instances; ++i) {
-    lanes_.push_back(std::make_unique<Lane>(this, i, MakeStrategy(config)));
+    lanes_.push_back(std::make_unique<Lane>(this, i, SequenceStrategy::Make(config)));
   }
   if (options.timer != nullptr) {
     alarm_.Start(options.timer, [this] { OnTimer(); });
@@ -198,7 +192,7 @@ LiveSequence* SequenceScheduler::Begin(InferRequest* first) {
   LiveSequence* const sequence = owned.get();
   sequence->id = first->correlation_id();
   sequence->id_tensor = controls_.EncodeId(sequence->id);
-  sequence->shape = FillerShape::Of(*first);
+  sequence->shape = InputShapes::Of(*first);
   sequence->states = SequenceStates::Create(*config_);
   const auto place = sequences_.emplace(sequence->number, std::move(owned)).first;
   absl::Cleanup undo = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { sequences_.erase(place); };
@@ -261,7 +255,7 @@ void SequenceScheduler::Close(LiveSequence* sequence) {
 
 SequenceScheduler::Requests SequenceScheduler::MakeEnd(LiveSequence* sequence, TimePoint now) {
   Requests end(1);
-  RequestPtr request = MakeFiller(sequence->pass.Another(), sequence->shape, now);
+  RequestPtr request = MakeSyntheticRequest(sequence->pass.Another(), sequence->shape, now);
   request->set_correlation_id(sequence->id);
   request->set_flags(kRequestFlagSequenceEnd);
   request->PutSlot(sequence);
@@ -322,15 +316,15 @@ void SequenceScheduler::TryDropCancelled(LiveSequence* sequence, TimePoint now,
 }
 
 void SequenceScheduler::Restore(LiveSequence* sequence, InferRequest* request) {
-  if (!sequence->maker_flags.has_value() || request->is_filler()) return;
+  if (!sequence->maker_flags.has_value() || request->is_synthetic()) return;
   request->set_flags(*std::exchange(sequence->maker_flags, std::nullopt));
   if (sequence->generated_id) request->set_correlation_id(CorrelationId());
 }
 
 void SequenceScheduler::OnRelease(InferRequest* request) {
   const TimePoint now = clock_->Now();
-  // A filler needs no final response.
-  if (request->is_filler() && !request->stream()->final_sent()) request->stream()->Abandon();
+  // A synthetic request needs no final response.
+  if (request->is_synthetic() && !request->stream()->final_sent()) request->stream()->Abandon();
   Aftermath aftermath;
   {
     MutexLock lock(&mu_);
@@ -581,11 +575,11 @@ absl::Status SequenceScheduler::PrepareRequest(const SequencePick& pick) const {
   SequenceControls::Values values;
   values.start = HasFlag(*request, kRequestFlagSequenceStart);
   values.end = HasFlag(*request, kRequestFlagSequenceEnd);
-  values.ready = !request->is_filler();
+  values.ready = !request->is_synthetic();
   values.id = pick.sequence->id_tensor;
   controls_.Attach(values, request);
   if (pick.sequence->states == nullptr) return absl::OkStatus();
-  if (request->is_filler()) return SequenceStates::AttachFiller(*config_, request);
+  if (request->is_synthetic()) return SequenceStates::AttachThrowaway(*config_, request);
   if (values.start) pick.sequence->states->Reset();
   return pick.sequence->states->AttachTo(request);
 }
@@ -620,14 +614,15 @@ absl::Status SequenceScheduler::PreparePicks(std::vector<SequencePick>* picks) {
     if (first == nullptr) first = &pick;
     status.Update(PrepareRequest(pick));
   }
-  std::optional<FillerShape> gap;
+  std::optional<InputShapes> gap;
   for (SequencePick& pick : *picks) {
     if (pick.sequence != nullptr) continue;
-    if (!gap.has_value()) gap = FillerShape::Of(*first->request);
-    pick.request = MakeFiller(first->sequence->pass.Another(), *gap, clock_->Now());
+    if (!gap.has_value()) gap = InputShapes::Of(*first->request);
+    pick.request = MakeSyntheticRequest(first->sequence->pass.Another(), *gap, clock_->Now());
     pick.request->set_release_watcher(this);
     controls_.Attach({}, pick.request.get());
-    status.Update(SequenceStates::AttachFiller(*config_, pick.request.get(), first->request.get()));
+    status.Update(
+        SequenceStates::AttachThrowaway(*config_, pick.request.get(), first->request.get()));
   }
   return status;
 }

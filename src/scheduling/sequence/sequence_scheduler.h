@@ -22,16 +22,13 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/timer.h"
-#include "infer/release_watcher.h"
-#include "scheduling/batch_reason.h"
+#include "infer/request_ptr.h"
+#include "scheduling/batch.h"
 #include "scheduling/deadline_alarm.h"
 #include "scheduling/scheduler.h"
-#include "scheduling/sequence/backlog.h"
-#include "scheduling/sequence/controls.h"
-#include "scheduling/sequence/idle_reaper.h"
-#include "scheduling/sequence/live_sequence.h"
+#include "scheduling/sequence/sequence_requests.h"
 #include "scheduling/sequence/sequence_strategy.h"
-#include "scheduling/sequence/slot_table.h"
+#include "scheduling/sequence/sequence_tables.h"
 
 namespace nereid {
 
@@ -142,7 +139,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   // Makes a batch: fills gaps, attaches controls and states. Empty if that failed; then all
   // requests are answered.
   Batch Prepare(std::vector<SequencePick> picks) ABSL_LOCKS_EXCLUDED(mu_);
-  // The requests as the backend gets them, and fillers for the gaps.
+  // The requests as the backend gets them, and synthetic ones for the gaps.
   absl::Status PreparePicks(std::vector<SequencePick>* picks);
   absl::Status PrepareRequest(const SequencePick& pick) const;
 
@@ -163,7 +160,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   void LookAgain(TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // No more requests of `sequence` are accepted.
   void Close(LiveSequence* sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Makes a filler request that tells the model of the end, in a list of its own.
+  // Makes a synthetic request that tells the model of the end, in a list of its own.
   Requests MakeEnd(LiveSequence* sequence, TimePoint now);
   // Queues what MakeEnd made. REQUIRES: the sequence was closed.
   void QueueEnd(LiveSequence* sequence, Requests end, TimePoint now) noexcept

@@ -225,7 +225,7 @@ TEST_F(SequenceSchedulerTest, GapsAndOtherShapesAreFilled) {
   // Fillers are not counted: only the three requests of clients are pending.
   EXPECT_EQ(model_->statistics().Snapshot().pending, 3);
   for (RequestPtr& request : std::exchange(running_[0], {})) {
-    if (!request->is_filler()) {
+    if (!request->is_synthetic()) {
       Batch one;
       one.push_back(std::move(request));
       FinishBatch(std::move(one));
@@ -405,7 +405,7 @@ TEST_F(SequenceSchedulerTest, ACancelledRequestEndsItsSequence) {
     Finish();
     // The model has seen the sequence, and is told of its end.
     EXPECT_THAT(Pull().end, ElementsAre(1));
-    EXPECT_TRUE(running_[0][0]->is_filler());
+    EXPECT_TRUE(running_[0][0]->is_synthetic());
     EXPECT_EQ(scheduler_->sequences_in_slots(), 1u);
     Finish();
     EXPECT_EQ(scheduler_->sequences_in_slots(), 0u);

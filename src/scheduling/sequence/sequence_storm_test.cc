@@ -54,7 +54,7 @@ class SequenceStormTest : public ::testing::TestWithParam<StormCase> {
   }
 
   void Release(RequestPtr request) {
-    if (!request->is_filler()) {
+    if (!request->is_synthetic()) {
       --watched_[std::stoul(request->id())].in_flight;
       request->model()->statistics().AddPending(-1);
     }
@@ -67,8 +67,8 @@ class SequenceStormTest : public ::testing::TestWithParam<StormCase> {
   void Execute(uint32_t instance, Batch batch, std::mt19937* random) {
     for (size_t position = 0; position < batch.size(); ++position) {
       RequestPtr& request = batch[position];
-      if (!request->is_filler()) See(instance, position, *request);
-      if (GetParam().iterative && !request->is_filler() && (*random)() % 3 == 0) {
+      if (!request->is_synthetic()) See(instance, position, *request);
+      if (GetParam().iterative && !request->is_synthetic() && (*random)() % 3 == 0) {
         InferRequest* const bare = request.release();
         --watched_[std::stoul(bare->id())].in_flight;
         bare->lifecycle().MoveTo(RequestState::kExecuting, "").IgnoreError();

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "infer/infer_request.h"
-#include "scheduling/batch_record.h"
+#include "scheduling/batch.h"
 #include "scheduling/scheduler.h"
 
 namespace nereid {
@@ -28,7 +28,7 @@ inline void FinishBatch(Batch batch, std::optional<TimePoint> started = std::nul
                                    &model->recorder());
   for (RequestPtr& request : batch) {
     request->lifecycle().MoveTo(RequestState::kExecuting, "").IgnoreError();
-    if (!request->is_filler()) request->model()->statistics().AddPending(-1);
+    if (!request->is_synthetic()) request->model()->statistics().AddPending(-1);
     request->stream()->Send(nullptr, kResponseCompleteFinal).IgnoreError();
     request.reset();
   }

@@ -127,7 +127,7 @@ class SequenceFixture : public ::testing::Test {
     if (!batch.has_value()) return pulled;
     running_[i].origin = batch->origin;
     for (RequestPtr& request : *batch) {
-      pulled.names.push_back(request->is_filler() ? "-" : request->id());
+      pulled.names.push_back(request->is_synthetic() ? "-" : request->id());
       pulled.start.push_back(Control<int32_t>(*request, "START"));
       pulled.end.push_back(Control<int32_t>(*request, "END"));
       pulled.ready.push_back(Control<int32_t>(*request, "READY"));

@@ -1,0 +1,132 @@
+#include "scheduling/sequence/sequence_tables.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "scheduling/dynamic/request_queue.h"
+
+namespace nereid {
+std::optional<SlotLease> SlotTable::Take() {
+  uint64_t index;
+  if (!free_.empty()) {
+    std::pop_heap(free_.begin(), free_.end(), std::greater<>());
+    index = free_.back();
+    free_.pop_back();
+  } else if (generations_.size() < capacity_) {
+    index = generations_.size();
+    // Room for every slot, so that Free takes no memory.
+    if (free_.capacity() <= index) free_.reserve(2 * index + 1);
+    generations_.push_back(0);
+  } else {
+    return std::nullopt;
+  }
+  ++generations_[index];
+  ++in_use_;
+  return SlotLease{static_cast<uint32_t>(index % instances_),
+                   static_cast<uint32_t>(index / instances_), generations_[index]};
+}
+
+bool SlotTable::Holds(const SlotLease& lease) const {
+  const uint64_t index = IndexOf(lease);
+  return lease.instance < instances_ && index < generations_.size() &&
+         generations_[index] == lease.generation && lease.generation % 2 == 1;
+}
+
+bool SlotTable::Free(const SlotLease& lease) {
+  if (!Holds(lease)) return false;
+  const uint64_t index = IndexOf(lease);
+  ++generations_[index];
+  free_.push_back(index);
+  std::push_heap(free_.begin(), free_.end(), std::greater<>());
+  --in_use_;
+  return true;
+}
+
+void Backlog::Add(uint64_t sequence, TimePoint deadline) {
+  auto found = entries_.find(sequence);
+  const TimePoint before = found == entries_.end() ? TimePoint::max() : found->second->deadline;
+  // The steps that take memory come first. If one throws, the steps before it leave no trace.
+  std::set<std::pair<TimePoint, uint64_t>> sooner;
+  if (deadline < before) sooner.insert({deadline, sequence});
+  if (found == entries_.end()) {
+    Line one = {{sequence, TimePoint::max(), 0}};
+    found = entries_.emplace(sequence, one.begin()).first;
+    line_.splice(line_.end(), one);
+  }
+  Entry& entry = *found->second;
+  ++requests_;
+  ++entry.requests;
+  if (sooner.empty()) return;
+  deadlines_.erase({entry.deadline, sequence});
+  entry.deadline = deadline;
+  deadlines_.merge(sooner);
+}
+
+void Backlog::Erase(Line::iterator entry) {
+  requests_ -= entry->requests;
+  deadlines_.erase({entry->deadline, entry->sequence});
+  entries_.erase(entry->sequence);
+  line_.erase(entry);
+}
+
+bool Backlog::Remove(uint64_t sequence) {
+  const auto found = entries_.find(sequence);
+  if (found == entries_.end()) return false;
+  Erase(found->second);
+  return true;
+}
+
+std::optional<uint64_t> Backlog::PopFront() {
+  if (line_.empty()) return std::nullopt;
+  const uint64_t sequence = line_.front().sequence;
+  Erase(line_.begin());
+  return sequence;
+}
+
+std::optional<TimePoint> Backlog::earliest_deadline() const {
+  if (deadlines_.empty()) return std::nullopt;
+  return deadlines_.begin()->first;
+}
+
+std::optional<uint64_t> Backlog::FirstExpired(TimePoint now) const {
+  if (deadlines_.empty() || deadlines_.begin()->first > now) return std::nullopt;
+  return deadlines_.begin()->second;
+}
+
+std::optional<uint64_t> Backlog::front() const {
+  if (line_.empty()) return std::nullopt;
+  return line_.front().sequence;
+}
+
+void IdleReaper::Watch(uint64_t sequence, TimePoint since) {
+  Forget(sequence);
+  const TimePoint end = Later(since, limit_);
+  const auto added = line_.insert({end, sequence}).first;
+  try {
+    ends_.emplace(sequence, end);
+  } catch (...) {
+    line_.erase(added);
+    throw;
+  }
+}
+
+bool IdleReaper::Forget(uint64_t sequence) {
+  const auto watched = ends_.find(sequence);
+  if (watched == ends_.end()) return false;
+  line_.erase({watched->second, sequence});
+  ends_.erase(watched);
+  return true;
+}
+
+std::optional<TimePoint> IdleReaper::next() const {
+  if (line_.empty()) return std::nullopt;
+  return line_.begin()->first;
+}
+
+std::optional<uint64_t> IdleReaper::FirstIdle(TimePoint now) const {
+  if (line_.empty() || line_.begin()->first > now) return std::nullopt;
+  return line_.begin()->second;
+}
+
+}  // namespace nereid
