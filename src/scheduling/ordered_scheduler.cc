@@ -48,43 +48,60 @@ size_t ResponseOrderer::kept() const {
 }
 
 void ResponseOrderer::Relay(uint64_t number, Kept kept) {
-  MutexLock lock(&mu_);
-  TurnState& turn = turns_[number - first_];
-  if ((kept.flags & kResponseCompleteFinal) != 0) {
-    turn.ended = true;
-    turn.final = std::move(kept);
-  } else {
-    turn.kept.push_back(std::move(kept));
+  Ready ready;
+  {
+    MutexLock lock(&mu_);
+    TurnState& turn = turns_[number - first_];
+    if ((kept.flags & kResponseCompleteFinal) != 0) {
+      turn.ended = true;
+      turn.final = std::move(kept);
+    } else {
+      turn.kept.push_back(std::move(kept));
+    }
+    ready = BeginDelivery();
   }
-  Flush();
+  Deliver(std::move(ready));
 }
 
 void ResponseOrderer::End(uint64_t number) {
-  MutexLock lock(&mu_);
-  turns_[number - first_].ended = true;
-  Flush();
+  Ready ready;
+  {
+    MutexLock lock(&mu_);
+    turns_[number - first_].ended = true;
+    ready = BeginDelivery();
+  }
+  Deliver(std::move(ready));
 }
 
-void ResponseOrderer::Flush() {
-  if (flushing_) return;
-  flushing_ = true;
+ResponseOrderer::Ready ResponseOrderer::BeginDelivery() {
+  if (delivering_) return {};
+  delivering_ = true;
+  return TakeReady();
+}
+
+ResponseOrderer::Ready ResponseOrderer::TakeReady() {
   while (!turns_.empty()) {
     TurnState& turn = turns_.front();
-    if (turn.kept.empty() && !turn.final.has_value()) {
-      if (!turn.ended) break;
-      turns_.pop_front();
-      ++first_;
-      continue;
-    }
-    std::vector<Kept> kept = std::exchange(turn.kept, {});
-    std::optional<Kept> final = std::exchange(turn.final, std::nullopt);
-    mu_.Unlock();
-    for (Kept& k : kept) k.target.fn(k.response.release(), k.flags, k.target);
-    if (final.has_value()) final->target.fn(final->response.release(), final->flags, final->target);
-    kept.clear();
-    mu_.Lock();
+    Ready ready = {std::exchange(turn.kept, {}), std::exchange(turn.final, std::nullopt)};
+    if (!ready.empty()) return ready;
+    if (!turn.ended) break;
+    turns_.pop_front();
+    ++first_;
   }
-  flushing_ = false;
+  delivering_ = false;
+  return {};
+}
+
+void ResponseOrderer::Deliver(Ready ready) {
+  while (!ready.empty()) {
+    for (Kept& k : ready.kept) k.target.fn(k.response.release(), k.flags, k.target);
+    if (std::optional<Kept>& final = ready.final; final.has_value()) {
+      final->target.fn(final->response.release(), final->flags, final->target);
+    }
+    ready = {};  // without the mutex
+    MutexLock lock(&mu_);
+    ready = TakeReady();
+  }
 }
 
 absl::Status OrderedScheduler::Enqueue(RequestPtr* request) {

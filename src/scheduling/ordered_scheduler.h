@@ -45,20 +45,31 @@ class ResponseOrderer {
     std::optional<Kept> final;  // kept without an allocation, so that it cannot fail
     bool ended = false;         // nothing more will come
   };
+  // The responses of one turn.
+  struct Ready {
+    std::vector<Kept> kept;
+    std::optional<Kept> final;
+
+    bool empty() const { return kept.empty() && !final.has_value(); }
+  };
   class Turn;
 
   // Throws std::bad_alloc if there is no memory to keep a response that is not final. Then the
   // response is destroyed, and nothing has changed.
   void Relay(uint64_t number, Kept kept) ABSL_LOCKS_EXCLUDED(mu_);
   void End(uint64_t number) ABSL_LOCKS_EXCLUDED(mu_);
-  // Delivers the responses whose turn it is, unless another thread does. Releases the mutex
-  // meanwhile.
-  void Flush() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Takes the responses whose turn has come, for Deliver. Returns none, and ends the delivery, if
+  // there are none.
+  Ready TakeReady() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The same, unless another thread delivers: that one will take them.
+  Ready BeginDelivery() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Delivers them, and what becomes ready meanwhile.
+  void Deliver(Ready ready) ABSL_LOCKS_EXCLUDED(mu_);
 
   mutable Mutex mu_;
   std::deque<TurnState> turns_ ABSL_GUARDED_BY(mu_);
-  uint64_t first_ ABSL_GUARDED_BY(mu_) = 0;  // number of turns_[0], which has come
-  bool flushing_ ABSL_GUARDED_BY(mu_) = false;
+  uint64_t first_ ABSL_GUARDED_BY(mu_) = 0;       // number of turns_[0], which has come
+  bool delivering_ ABSL_GUARDED_BY(mu_) = false;  // a thread is inside Deliver
 };
 
 class OrderedScheduler final : public SchedulerLayer {

@@ -15,6 +15,9 @@
 #include "scheduling/scheduler.h"
 
 namespace nereid {
+
+// ---- DroppedRequests.
+
 namespace {
 
 constexpr char kTimedOut[] = "Request timeout expired";
@@ -39,48 +42,52 @@ void DroppedRequests::Answer() noexcept {
   }
 }
 
-StrategySession::StrategySession(std::unique_ptr<BatchStrategy> strategy)
-    : strategy_(std::move(strategy)) {}
+// ---- StrategySession.
 
-StrategySession::~StrategySession() = default;
-
-bool StrategySession::Ask(Mutex* mu, BatchFormer* queue) {
-  bool asked = false;
-  while (!closed_) {
-    InferRequest* const request = queue->NextToJudge();
-    if (request == nullptr) break;
-    asked = true;
-    asking_ = true;
-    const bool begin = queue->judged() == 0;
-    const bool end_first = begin && begun_;
-    const uint64_t forming = queue->forming();
-    begun_ = true;
-    mu->Unlock();
-    if (end_first) strategy_->End();
-    if (begin) strategy_->Begin();
-    const bool include = strategy_->Include(request);
-    mu->Lock();
-    // If another request was queued in front meanwhile, the strategy is asked about a new batch.
-    if (queue->forming() == forming) queue->Judge(include);
-  }
-  if (asked) StopAsking();
-  return asked;
+void StrategySession::Call::Make() {
+  if (strategy_ == nullptr) return;
+  if (end_) strategy_->End();
+  if (begin_) strategy_->Begin();
+  if (request_ != nullptr) joins_ = strategy_->Include(request_);
 }
 
-bool StrategySession::End(Mutex* mu) {
-  if (!begun_) return false;
+StrategySession::Call StrategySession::Ask(BatchFormer* queue) {
+  Call call;
+  if (strategy_ == nullptr || closed_) return call;
+  InferRequest* const request = queue->NextToJudge();
+  if (request == nullptr) return call;
+  call.strategy_ = strategy_.get();
+  call.begin_ = queue->judged() == 0;
+  call.end_ = call.begin_ && begun_;
+  call.request_ = request;
+  call.forming_ = queue->forming();
+  begun_ = true;
   asking_ = true;
-  begun_ = false;
-  mu->Unlock();
-  strategy_->End();
-  mu->Lock();
-  StopAsking();
-  return true;
+  return call;
 }
 
-void StrategySession::StopAsking() {
-  asking_ = false;
-  asking_ended_.NotifyAll();
+StrategySession::Call StrategySession::End() {
+  Call call;
+  if (!begun_) return call;
+  call.strategy_ = strategy_.get();
+  call.end_ = true;
+  begun_ = false;
+  asking_ = true;
+  return call;
+}
+
+StrategySession::Call StrategySession::Next(const Call& made, BatchFormer* queue) {
+  Call next;
+  if (made.request_ != nullptr) {
+    // If another request was queued in front meanwhile, the strategy is asked about a new batch.
+    if (queue->forming() == made.forming_) queue->Judge(made.joins_);
+    next = Ask(queue);
+  }
+  if (!next) {
+    asking_ = false;
+    asking_ended_.NotifyAll();
+  }
+  return next;
 }
 
 void StrategySession::Close(Mutex* mu) {
@@ -88,14 +95,7 @@ void StrategySession::Close(Mutex* mu) {
   while (asking_) asking_ended_.Wait(mu);
 }
 
-void StrategySession::Drop(Mutex* mu) {
-  std::unique_ptr<BatchStrategy> dropped = std::move(strategy_);
-  const bool begun = std::exchange(begun_, false);
-  mu->Unlock();
-  if (begun) dropped->End();
-  dropped.reset();
-  mu->Lock();
-}
+// ---- IdleInstances.
 
 std::unique_ptr<IdleInstances::Waiter> IdleInstances::NewWaiter() {
   if (spare_.empty()) {
@@ -189,6 +189,8 @@ bool IdleInstances::Forget(const BatchExecutor* executor) {
   retired_.erase(it);
   return true;
 }
+
+// ---- DynamicScheduler: requests arrive and leave.
 
 DynamicScheduler::DynamicScheduler(const CompiledModel* config,
                                    std::unique_ptr<BatchStrategy> strategy, Clock* clock,
@@ -333,80 +335,108 @@ RequestPtr DynamicScheduler::TakeLeft() {
   return queue_.empty() ? nullptr : queue_.PopFront();
 }
 
+void DynamicScheduler::DropStrategy() {
+  StrategySession::Remains remains;
+  MutexLock lock(&mu_);
+  remains = strategy_.Drop();
+}
+
+// ---- DynamicScheduler: instances pull.
+
 Batch DynamicScheduler::Pull(BatchExecutor* self, std::optional<Duration> took) {
-  return *Next(Step::kPull, self, took);
+  return AsPulled(Next(Step::kPull, self, took));
 }
 
 bool DynamicScheduler::AwaitDue(BatchExecutor* self) {
-  return !Next(Step::kAwait, self, std::nullopt).has_value();
+  return std::holds_alternative<BatchDue>(Next(Step::kAwait, self, std::nullopt));
 }
 
-bool DynamicScheduler::HasDue() { return !Next(Step::kLook, nullptr, std::nullopt).has_value(); }
+bool DynamicScheduler::HasDue() {
+  return std::holds_alternative<BatchDue>(Next(Step::kLook, nullptr, std::nullopt));
+}
 
-std::optional<Batch> DynamicScheduler::TryPull() { return Next(Step::kTry, nullptr, std::nullopt); }
+std::optional<Batch> DynamicScheduler::TryPull() {
+  return AsTried(Next(Step::kTry, nullptr, std::nullopt));
+}
 
 std::optional<Batch> DynamicScheduler::PullNow(BatchExecutor* self, std::optional<Duration> took,
                                                std::optional<TimePoint>* wake_at) {
-  return Next(Step::kTry, self, took, wake_at);
+  NextBatch next = Next(Step::kTry, self, took);
+  if (const NotDue* const not_due = std::get_if<NotDue>(&next)) *wake_at = not_due->due_at;
+  return AsTried(std::move(next));
 }
 
-std::optional<Batch> DynamicScheduler::Next(Step step, BatchExecutor* self,
-                                            std::optional<Duration> took,
-                                            std::optional<TimePoint>* ask_again) {
-  while (true) {
-    std::optional<Batch> batch;
+NextBatch DynamicScheduler::Next(Step step, BatchExecutor* self, std::optional<Duration> took) {
+  const bool waits = step == Step::kPull || step == Step::kAwait;
+  std::optional<NextBatch> found;
+  StrategySession::Call call;  // to be made by this thread
+  uint64_t nudges = 0;
+  do {
     DroppedRequests dropped;
-    bool due = false;
     {
       MutexLock lock(&mu_);
-      if (took.has_value()) {
-        EndExecution(self, *took);
-        took.reset();
+      if (took.has_value()) EndExecution(self, *std::exchange(took, std::nullopt));
+      if (!call) {
+        nudges = nudges_;
+      } else if (call = strategy_.Next(call, &queue_); !call) {
+        // Meanwhile others have neither taken a batch nor dropped requests, and wait.
+        idle_.WakeAll();
+        TakeDropped(&dropped);
       }
-      const uint64_t nudges = nudges_;
-      while (true) {
-        if (shut_down_) return Batch();
-        if (idle_.TakeRetired(self)) {
-          WakeIfQueued();  // this thread may have been woken for a batch: passes it on
-          return Batch();
-        }
-        const bool yields = self != nullptr && self->yields();
-        if (!yields) AskStrategy();
-        if (!strategy_.asking()) TakeDropped(&dropped);
-        if (!dropped.empty()) break;
-        std::optional<TimePoint> wake_at;
-        if (yields) {
-          WakeIfQueued();  // this thread may have been woken for a batch: passes it on
-          due = step == Step::kAwait && nudges_ != nudges;
-        } else if (step == Step::kAwait || step == Step::kLook) {
-          const BatchDecision decision = Decide(clock_->Now());
-          wake_at = decision.wake_at;
-          due = decision.take > 0 || nudges_ != nudges;
-        } else {
-          const size_t most = queues_ && self != nullptr ? self->most_separate() : 1;
-          batch = TryTake(&wake_at, BatchReason::kIdleInstance, most);
-        }
-        if (due || batch.has_value()) break;
-        if (step == Step::kLook) return Batch();
-        if (step == Step::kTry) {
-          if (ask_again != nullptr) *ask_again = wake_at;
-          return std::nullopt;
-        }
-        idle_.Wait(&mu_, clock_, self, wake_at);
-      }
-      if (batch.has_value()) {
-        BeginExecution(self, *batch);
-        // The remaining requests may be a batch for another idle instance, or need a new leader.
-        WakeIfQueued();
-        if (strategy_.End(&mu_)) {
-          idle_.WakeAll();
-          TakeDropped(&dropped);
+      while (!found.has_value() && !call && dropped.empty()) {
+        NextBatch look = Look(step, self, nudges, &call, &dropped);
+        const NotDue* const not_due = std::get_if<NotDue>(&look);
+        if (not_due == nullptr) {
+          found = std::move(look);
+        } else if (!call && dropped.empty()) {
+          if (waits) {
+            idle_.Wait(&mu_, clock_, self, not_due->due_at);
+          } else {
+            found = std::move(look);
+          }
         }
       }
     }
+    call.Make();
     dropped.Answer();
-    if (due || batch.has_value()) return batch;
+  } while (!found.has_value() || call);
+  return *std::move(found);
+}
+
+NextBatch DynamicScheduler::Look(Step step, BatchExecutor* self, uint64_t nudges,
+                                 StrategySession::Call* call, DroppedRequests* dropped) {
+  if (shut_down_) return Closed();
+  if (idle_.TakeRetired(self)) {
+    WakeIfQueued();  // this thread may have been woken for a batch: passes it on
+    return Closed();
   }
+  const bool yields = self != nullptr && self->yields();
+  if (!strategy_.asking()) {
+    if (!yields && strategy_.has_strategy() && !Holding()) *call = strategy_.Ask(&queue_);
+    if (*call) return NotDue();
+    TakeDropped(dropped);
+  }
+  if (!dropped->empty()) return NotDue();
+  const bool nudged = nudges_ != nudges;
+  if (yields) {
+    WakeIfQueued();  // this thread may have been woken for a batch: passes it on
+    if (step == Step::kAwait && nudged) return BatchDue();
+    return NotDue();
+  }
+  if (step == Step::kAwait || step == Step::kLook) {
+    const BatchDecision decision = Decide(clock_->Now());
+    if (decision.take > 0 || nudged) return BatchDue();
+    return NotDue{decision.wake_at};
+  }
+  const size_t most = queues_ && self != nullptr ? self->most_separate() : 1;
+  NextBatch next = TryTake(BatchReason::kIdleInstance, most);
+  if (const Batch* const batch = std::get_if<Batch>(&next)) {
+    BeginExecution(self, *batch);
+    // The remaining requests may be a batch for another idle instance, or need a new leader.
+    WakeIfQueued();
+    *call = strategy_.End();
+  }
+  return next;
 }
 
 BatchDecision DynamicScheduler::Decide(TimePoint now) {
@@ -419,18 +449,16 @@ BatchDecision DynamicScheduler::Decide(TimePoint now) {
   return decision;
 }
 
-std::optional<Batch> DynamicScheduler::TryTake(std::optional<TimePoint>* wake_at, BatchReason idle,
-                                               size_t most) {
+NextBatch DynamicScheduler::TryTake(BatchReason idle, size_t most) {
   const TimePoint now = clock_->Now();
   const BatchDecision decision = Decide(now);
-  *wake_at = decision.wake_at;
-  if (decision.take == 0) return std::nullopt;
+  if (decision.take == 0) return NotDue{decision.wake_at};
   const size_t take = most > 1 ? std::min(most, queue_.size()) : decision.take;
-  std::optional<Batch> batch = queue_.Take(take);
-  batch->origin.separate = take > decision.take;
-  batch->origin.why = decision.why == BatchReason::kIdleInstance ? idle : decision.why;
-  batch->origin.pulled_ns = ToNanos(now);
-  reasons_.Add(batch->origin.why, batch->origin.separate ? take : 1);
+  Batch batch = queue_.Take(take);
+  batch.origin.separate = take > decision.take;
+  batch.origin.why = decision.why == BatchReason::kIdleInstance ? idle : decision.why;
+  batch.origin.pulled_ns = ToNanos(now);
+  reasons_.Add(batch.origin.why, batch.origin.separate ? take : 1);
   return batch;
 }
 
@@ -463,10 +491,7 @@ std::optional<BatchPlan> DynamicScheduler::adaptive_plan() const {
   return queue_.adaptive()->plan();
 }
 
-void DynamicScheduler::AskStrategy() {
-  if (!strategy_.has_strategy() || strategy_.asking() || Holding()) return;
-  if (strategy_.Ask(&mu_, &queue_)) idle_.WakeAll();
-}
+// ---- DynamicScheduler: I/O threads execute.
 
 bool DynamicScheduler::MayRunInline(const InlineTurn* turn, TimePoint now) const {
   return turn != nullptr && inline_.enabled() && !strategy_.has_strategy() && !delays_ &&
@@ -474,27 +499,38 @@ bool DynamicScheduler::MayRunInline(const InlineTurn* turn, TimePoint now) const
 }
 
 void DynamicScheduler::RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) noexcept {
+  BatchExecutor* const instance = loan->executor();
+  std::optional<Duration> took;
+  while (true) {
+    DroppedRequests dropped;
+    std::optional<Batch> batch = NextOnLoan(loan, turn, took, &dropped);
+    dropped.Answer();
+    if (!batch.has_value()) return;
+    took = instance->Execute(*std::move(batch));
+    turn->Spend(*took);
+    inline_executions_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+std::optional<Batch> DynamicScheduler::NextOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn,
+                                                  std::optional<Duration> took,
+                                                  DroppedRequests* dropped) noexcept {
   MutexLock lock(&mu_);
-  idle_.BeginLoan(loan);
+  if (took.has_value()) {
+    inline_.Record(*took);
+    if (inline_.IsOverrun(*took) && !turn->PreemptedLately()) inline_.Pause(clock_->Now());
+  } else {
+    idle_.BeginLoan(loan);
+  }
   try {
-    bool go_on = loan->executor()->lendable();  // may have changed since the instance was lent
-    while (go_on) {
-      AnswerDropped();
-      std::optional<TimePoint> wake_at;
-      std::optional<Batch> batch = TryTake(&wake_at, BatchReason::kEndOfTurn);
-      if (!batch.has_value()) break;
-      batch->origin.by_caller = true;
-      mu_.Unlock();
-      // Nothing may throw without the mutex: the code after the handler below needs the mutex.
-      const Duration took = [&]() noexcept {
-        return loan->executor()->Execute(*std::move(batch));
-      }();
-      turn->Spend(took);
-      inline_executions_.fetch_add(1, std::memory_order_relaxed);
-      mu_.Lock();
-      inline_.Record(took);
-      if (inline_.IsOverrun(took) && !turn->PreemptedLately()) inline_.Pause(clock_->Now());
-      go_on = turn->HasTimeLeft() && loan->executor()->lendable();
+    // Whether the instance is lendable may have changed since it was lent.
+    if ((!took.has_value() || turn->HasTimeLeft()) && loan->executor()->lendable()) {
+      TakeDropped(dropped);
+      NextBatch next = TryTake(BatchReason::kEndOfTurn, /*most=*/1);
+      if (Batch* const batch = std::get_if<Batch>(&next)) {
+        batch->origin.by_caller = true;
+        return std::move(*batch);
+      }
     }
   } catch (const std::bad_alloc&) {
     // The queued requests are left to the instance's own thread, which tries again.
@@ -505,15 +541,7 @@ void DynamicScheduler::RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) 
   } else {
     WakeIfQueued();
   }
-}
-
-void DynamicScheduler::AnswerDropped() {
-  DroppedRequests dropped;
-  TakeDropped(&dropped);
-  if (dropped.empty()) return;
-  mu_.Unlock();
-  dropped.Answer();
-  mu_.Lock();
+  return std::nullopt;
 }
 
 }  // namespace nereid

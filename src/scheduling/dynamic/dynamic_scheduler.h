@@ -1,13 +1,50 @@
 // DynamicScheduler: the queue of one model and the batches formed from it; also the default
 // scheduler, whose batches are single requests. Thread-safe. Owned by its model, which outlives it.
 //
-// Idle instances pull. The scheduler is the actor around the parts that decide: BatchFormer forms
-// the batches, IdleInstances chooses the instance that looks for one, InlinePolicy decides whether
-// an I/O thread may execute it, and StrategySession asks a model that has its own batching
-// functions. One mutex guards them all.
+// How a request becomes part of a batch
 //
-// Requests that are cancelled or have timed out are dropped at once, also while all instances work:
-// by the thread that cancels, and by a thread of the timer.
+//   1. It arrives. Enqueue puts it into the queue on the thread that brings it. RequestQueue keeps
+//      levels of priority and the order of arrival within them, refuses a request whose level is
+//      full, and knows every deadline. No thread of the scheduler's own ever runs: instances pull.
+//   2. Somebody looks. Enqueue finds out who (FindWorker). An I/O thread executes a short model
+//      itself, with an idle instance on loan (InlinePolicy, docs/adr/0004). Otherwise one idle
+//      instance is woken, but only if a batch is due with this request.
+//   3. Is a batch due? The thread of an instance, inside Next, first drops what was cancelled or
+//   has
+//      timed out, and asks the model's own batching functions, if it has any, about requests that
+//      they have not seen (StrategySession). Then it asks BatchFormer, which walks the queue from
+//      its head and adds requests as long as they fit and may share a batch (MayShareBatch).
+//      BatchPolicy says when to stop waiting for more: both are functions of queue and time,
+//      without lock and clock (batch_policy.h). With a latency target AdaptivePolicy says it
+//      instead.
+//   4. If a batch is due, the thread leaves with it, and wakes another if requests are left. If
+//   none
+//      is, it sleeps. Of all idle threads one, the leader, sleeps until the policy wants to be
+//      asked again; the others sleep until they are woken (IdleInstances).
+//
+// A request that is cancelled, or times out, leaves the queue at once, also while all instances
+// work: by the thread that cancels, or a thread of the timer.
+//
+// How to tune it (docs/reference/batching.md has the rules, docs/models/batching.md examples)
+//
+//   - Without `dynamic_batching` every request runs alone. With it and no delay, an idle instance
+//     takes what is queued, so batches grow with the load by themselves. This is the right start.
+//   - `max_queue_delay_microseconds` lets an idle instance wait for more. It costs latency at low
+//   load
+//     and helps where one large execution is much cheaper than several small ones.
+//   - `preferred_batch_size` only where these sizes really run faster; others wait for the delay.
+//   - `nereid.target_p99_us` chooses delay and size from what executions take, and excludes both.
+//   - `instance_group` counts before delays: with an idle instance there is nothing to batch.
+//   - Priorities, `max_queue_size` and time-outs decide what waits and what is refused under
+//     overload; they do not make anything faster.
+//   - `nereid.inline_execution` switches executions by I/O threads on and off for one model.
+//   - nereid_batch_count tells by reason why batches left, and `nereid explain MODEL` how large
+//   they
+//     were: many `delay_over` with small batches mean that the delay is paid for nothing, many
+//     `full` that the model could use a larger max_batch_size.
+//
+// One mutex guards queue, instances and strategy. No scope that holds it calls the backend, the
+// strategy, or a client's callback: what a look has found to do comes after the scope.
 #ifndef NEREID_SCHEDULING_DYNAMIC_DYNAMIC_SCHEDULER_H_
 #define NEREID_SCHEDULING_DYNAMIC_DYNAMIC_SCHEDULER_H_
 
@@ -16,6 +53,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -32,9 +70,10 @@
 
 namespace nereid {
 
-// Requests that were taken out of a queue and that no instance will see. Filled
-// under a scheduler's mutex, answered without it. Thread-compatible; owned by the thread that took
-// them out.
+// ---- The parts.
+
+// Requests that were taken out of a queue and that no instance will see. Filled under a scheduler's
+// mutex, answered without it. Thread-compatible; owned by the thread that took them out.
 struct DroppedRequests {
   DroppedRequests() = default;
   // If memory runs out after the requests have left the queue, they are answered here. Released
@@ -51,17 +90,53 @@ struct DroppedRequests {
   std::vector<RequestPtr> expired;
 };
 
-// Calls a model's BatchStrategy about the batch that forms at the head of a queue:
-// Begin, Include for each request, End; again from Begin whenever another batch forms.
+// Asks a model's BatchStrategy about the batch that forms at the head of a queue: Begin, Include
+// for each request, End; again from Begin whenever another batch forms.
 //
-// Thread-compatible: owned by a scheduler and used under its mutex. The mutex is released while the
-// strategy is called; meanwhile `asking` is true, only one thread calls, and nothing may leave the
-// queue.
+// Thread-compatible: owned by a scheduler and used under its mutex, except for calls of the
+// strategy (Call::Make). From a call that was handed out until Next hands out no more, `asking` is
+// true: only that thread calls the strategy, and nothing may leave the queue.
 class StrategySession {
  public:
+  // A call of the strategy that a thread has to make without the mutex, and then give to Next.
+  class Call {
+   public:
+    // Whether there is anything to call.
+    explicit operator bool() const { return strategy_ != nullptr; }
+    // Does nothing if there is nothing to call. REQUIRES: the scheduler's mutex is not held.
+    void Make();
+
+   private:
+    friend class StrategySession;
+
+    BatchStrategy* strategy_ = nullptr;
+    bool end_ = false;                 // a batch ends first
+    bool begin_ = false;               // then one begins
+    InferRequest* request_ = nullptr;  // then this one is asked about; null: none is
+    uint64_t forming_ = 0;             // of the queue
+    bool joins_ = false;               // what the strategy has said
+  };
+  // The strategy and whether a batch of it has to be ended, which the destructor does. To be
+  // destroyed without the mutex.
+  class Remains {
+   public:
+    Remains() = default;
+    Remains(std::unique_ptr<BatchStrategy> strategy, bool begun)
+        : strategy_(std::move(strategy)), begun_(begun) {}
+    Remains(Remains&&) = default;
+    Remains& operator=(Remains&&) = default;
+    ~Remains() {
+      if (strategy_ != nullptr && begun_) strategy_->End();
+    }
+
+   private:
+    std::unique_ptr<BatchStrategy> strategy_;
+    bool begun_ = false;
+  };
+
   // `strategy` may be null: then nothing is ever asked.
-  explicit StrategySession(std::unique_ptr<BatchStrategy> strategy);
-  ~StrategySession();
+  explicit StrategySession(std::unique_ptr<BatchStrategy> strategy)
+      : strategy_(std::move(strategy)) {}
   StrategySession(const StrategySession&) = delete;
   StrategySession& operator=(const StrategySession&) = delete;
 
@@ -69,22 +144,22 @@ class StrategySession {
   // A thread is calling the strategy.
   bool asking() const { return asking_; }
 
-  // Asks about the requests of `queue` that have not been judged, except those that cannot join the
-  // batch anyway. Returns whether the mutex was released: then threads that wait for work have to
-  // look again. REQUIRES: not asking.
-  [[nodiscard]] bool Ask(Mutex* mu, BatchFormer* queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // The formed batch is handed over: tells the strategy, if it has seen the batch. Returns the same
-  // as Ask. REQUIRES: not asking.
-  [[nodiscard]] bool End(Mutex* mu) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // Asks about the first request of `queue` that has not been judged, unless it cannot join the
+  // batch anyway. REQUIRES: not asking.
+  [[nodiscard]] Call Ask(BatchFormer* queue);
+  // The formed batch is handed over: tells the strategy, if it has seen the batch. REQUIRES: not
+  // asking.
+  [[nodiscard]] Call End();
+  // `made` was made: judges the request that it was about, and asks about the next one. If there is
+  // nothing more to ask, threads that wait for work have to look again.
+  [[nodiscard]] Call Next(const Call& made, BatchFormer* queue);
   // Nothing more is asked; waits for a call that is under way.
   void Close(Mutex* mu) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // Ends the last batch and destroys the strategy. REQUIRES: closed.
-  void Drop(Mutex* mu) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // Gives up the strategy. REQUIRES: closed.
+  [[nodiscard]] Remains Drop() { return {std::move(strategy_), std::exchange(begun_, false)}; }
 
  private:
-  void StopAsking();
-
-  std::unique_ptr<BatchStrategy> strategy_;  // called by the thread that set asking_
+  std::unique_ptr<BatchStrategy> strategy_;  // called by the thread that has a Call
   CondVar asking_ended_;
   bool asking_ = false;
   bool begun_ = false;  // Begin was called, and End not yet
@@ -195,6 +270,8 @@ class IdleInstances {
   std::vector<const BatchExecutor*> retired_;  // were removed and have not pulled since
 };
 
+// ---- The scheduler.
+
 struct DynamicSchedulerOptions {
   // Tells when a request has timed out; null: time-outs are noticed when an instance pulls.
   // Outlives the scheduler's Shutdown.
@@ -259,32 +336,29 @@ class DynamicScheduler final : public Scheduler,
   // What adaptive batching has chosen; none without a target.
   std::optional<BatchPlan> adaptive_plan() const ABSL_LOCKS_EXCLUDED(mu_);
 
-  void DropStrategy() override ABSL_LOCKS_EXCLUDED(mu_) {
-    MutexLock lock(&mu_);
-    strategy_.Drop(&mu_);
-  }
+  void DropStrategy() override ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // How far an instance's thread goes in one call.
+  // What an instance's thread wants: a batch, to wait for one; only to wait until one is due; only
+  // to know whether one is due; a batch if one is due now.
   enum class Step { kPull, kAwait, kLook, kTry };
-  // Pull, AwaitDue, HasDue, or TryPull and PullNow. None: due (kAwait, kLook), or not (kTry). An
-  // empty batch: shut down, or not due (kLook). `ask_again` (kTry; may be null): when.
-  std::optional<Batch> Next(Step step, BatchExecutor* self, std::optional<Duration> took,
-                            std::optional<TimePoint>* ask_again = nullptr) ABSL_LOCKS_EXCLUDED(mu_);
+  // Pull, AwaitDue, HasDue, or TryPull and PullNow.
+  NextBatch Next(Step step, BatchExecutor* self, std::optional<Duration> took)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // One look of Next at the queue. The result counts unless the thread has to do something without
+  // the mutex first: to make `*call`, or to answer `*dropped`. A batch comes with a call that
+  // follows it. `nudges`: nudges_ when the thread began to look.
+  NextBatch Look(Step step, BatchExecutor* self, uint64_t nudges, StrategySession::Call* call,
+                 DroppedRequests* dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // For adaptive batching: `self` executes `batch` from now on, and has executed it.
   void BeginExecution(const BatchExecutor* self, const Batch& batch)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndExecution(const BatchExecutor* self, Duration took) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The batch that is due at `now`, with its reason; if none is, when to ask again.
   BatchDecision Decide(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // A batch if one is due now, otherwise none and, in `wake_at`, when to ask again. `idle` is the
-  // reason where nothing was to be waited for. `most`: so many requests that run one by one are
-  // taken at once.
-  std::optional<Batch> TryTake(std::optional<TimePoint>* wake_at,
-                               BatchReason idle = BatchReason::kIdleInstance, size_t most = 1)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Asks the strategy about requests that it has not seen. Releases the mutex meanwhile.
-  void AskStrategy() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A batch if one is due now, otherwise NotDue. `idle` is the reason where nothing was to be
+  // waited for. `most`: so many requests that run one by one are taken at once.
+  NextBatch TryTake(BatchReason idle, size_t most) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Takes cancelled and timed-out requests out of the queue and, while there are deadlines, sets
   // the alarm for the next one. Returns whether the queue changed. REQUIRES: no thread asks the
   // strategy.
@@ -310,8 +384,11 @@ class DynamicScheduler final : public Scheduler,
   bool MayRunInline(const InlineTurn* turn, TimePoint now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) noexcept override
       ABSL_LOCKS_EXCLUDED(mu_);
-  // Answers cancelled and timed-out requests. Releases the mutex meanwhile.
-  void AnswerDropped() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The next batch that RunOnLoan executes with `loan`; none: the loan has ended. `took`: how long
+  // the last one took; none: the loan begins.
+  std::optional<Batch> NextOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn,
+                                  std::optional<Duration> took, DroppedRequests* dropped) noexcept
+      ABSL_LOCKS_EXCLUDED(mu_);
 
   Clock* const clock_;
   const bool delays_;   // a request may have to wait for others although an instance is idle

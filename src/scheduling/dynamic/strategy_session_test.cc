@@ -67,21 +67,35 @@ class StrategySessionTest : public ::testing::Test {
     MutexLock lock(&mu_);
     EXPECT_TRUE(queue_->Push(&owned, TimePoint()));
   }
+  // Make all calls of one session, as a scheduler does. Whether there was any.
   bool Ask() {
-    MutexLock lock(&mu_);
-    return session_->Ask(&mu_, queue_.get());
+    return MakeAll([this] { return session_->Ask(queue_.get()); });
   }
   bool End() {
-    MutexLock lock(&mu_);
-    return session_->End(&mu_);
+    return MakeAll([this] { return session_->End(); });
+  }
+  bool MakeAll(const std::function<StrategySession::Call()>& first) {
+    StrategySession::Call call;
+    {
+      MutexLock lock(&mu_);
+      call = first();
+    }
+    if (!call) return false;
+    while (call) {
+      call.Make();
+      MutexLock lock(&mu_);
+      call = session_->Next(call, queue_.get());
+    }
+    return true;
   }
   void Close() {
     MutexLock lock(&mu_);
     session_->Close(&mu_);
   }
   void Drop() {
+    StrategySession::Remains remains;
     MutexLock lock(&mu_);
-    session_->Drop(&mu_);
+    remains = session_->Drop();
   }
   bool asking() {
     MutexLock lock(&mu_);
@@ -195,9 +209,9 @@ TEST_F(StrategySessionTest, WithoutAStrategyThereIsNobodyToAsk) {
   StrategySession nobody(nullptr);
   EXPECT_FALSE(nobody.has_strategy());
   MutexLock lock(&mu_);
-  EXPECT_FALSE(nobody.End(&mu_));
+  EXPECT_FALSE(nobody.End());
   nobody.Close(&mu_);
-  nobody.Drop(&mu_);
+  const StrategySession::Remains nothing = nobody.Drop();
   EXPECT_THAT(calls_, IsEmpty());
 }
 

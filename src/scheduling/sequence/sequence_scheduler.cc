@@ -492,41 +492,40 @@ void SequenceScheduler::WakeAll() {
 // ---- Instances pull.
 
 Batch SequenceScheduler::Source::Pull(BatchExecutor*, std::optional<Duration>) {
-  return *scheduler_->Next(instance_, Step::kPull);
+  return AsPulled(scheduler_->Next(instance_, Step::kPull));
 }
 
 bool SequenceScheduler::Source::AwaitDue(BatchExecutor*) {
-  return !scheduler_->Next(instance_, Step::kAwait).has_value();
+  return std::holds_alternative<BatchDue>(scheduler_->Next(instance_, Step::kAwait));
 }
 
 bool SequenceScheduler::Source::HasDue() {
-  return !scheduler_->Next(instance_, Step::kLook).has_value();
+  return std::holds_alternative<BatchDue>(scheduler_->Next(instance_, Step::kLook));
 }
 
 std::optional<Batch> SequenceScheduler::Source::TryPull() {
-  return scheduler_->Next(instance_, Step::kTry);
+  return AsTried(scheduler_->Next(instance_, Step::kTry));
 }
 
 std::optional<Batch> SequenceScheduler::Source::PullNow(BatchExecutor*, std::optional<Duration>,
                                                         std::optional<TimePoint>* wake_at) {
-  return scheduler_->Next(instance_, Step::kTry, wake_at);
+  NextBatch next = scheduler_->Next(instance_, Step::kTry);
+  if (const NotDue* const not_due = std::get_if<NotDue>(&next)) *wake_at = not_due->due_at;
+  return AsTried(std::move(next));
 }
 
-std::vector<SequencePick> SequenceScheduler::TakeDue(Lane* lane, Step step,
-                                                     std::optional<TimePoint>* wake_at, bool* due,
-                                                     BatchOrigin* origin) {
-  if (Holding()) return {};
+SequenceScheduler::Due SequenceScheduler::TakeDue(Lane* lane, Step step) {
+  if (Holding()) return NotDue();
   const TimePoint now = clock_->Now();
   const BatchDecision decision = lane->strategy->Due(now);
-  *wake_at = decision.wake_at;
-  if (decision.take == 0) return {};
-  *due = true;
-  if (step == Step::kAwait || step == Step::kLook) return {};
-  std::vector<SequencePick> picks = lane->strategy->Take(decision.take);
+  if (decision.take == 0) return NotDue{decision.wake_at};
+  if (step == Step::kAwait || step == Step::kLook) return BatchDue();
+  TakenPicks taken;
+  taken.picks = lane->strategy->Take(decision.take);
   reasons_.Add(decision.why);
-  origin->why = decision.why;
-  origin->pulled_ns = ToNanos(now);
-  for (const SequencePick& pick : picks) {
+  taken.origin.why = decision.why;
+  taken.origin.pulled_ns = ToNanos(now);
+  for (const SequencePick& pick : taken.picks) {
     if (pick.sequence == nullptr) continue;
     pick.sequence->in_flight = pick.sequence->started = true;
     FlightRecord* const flight = pick.request->stream()->flight();
@@ -534,39 +533,34 @@ std::vector<SequencePick> SequenceScheduler::TakeDue(Lane* lane, Step step,
     flight->slot = pick.sequence->left_backlog_ns;
     flight->SetSequenceSlot(pick.sequence->lease->slot);
   }
-  return picks;
+  return taken;
 }
 
-std::optional<Batch> SequenceScheduler::Next(uint32_t instance, Step step,
-                                             std::optional<TimePoint>* ask_again) {
+NextBatch SequenceScheduler::Next(uint32_t instance, Step step) {
+  const bool waits = step == Step::kPull || step == Step::kAwait;
   Lane* const lane = lanes_[instance].get();
   while (true) {
-    std::vector<SequencePick> picks;
+    Due due;
     Aftermath aftermath;
-    bool due = false;
-    BatchOrigin origin;
     {
       MutexLock lock(&mu_);
       while (true) {
-        if (shut_down_) return Batch();
+        if (shut_down_) return Closed();
         aftermath = std::exchange(left_, {});
-        std::optional<TimePoint> wake_at;
-        picks = TakeDue(lane, step, &wake_at, &due, &origin);
-        if (due || !aftermath.empty()) break;
-        if (step == Step::kLook) return Batch();
-        if (step == Step::kTry) {
-          if (ask_again != nullptr) *ask_again = wake_at;
-          return std::nullopt;
-        }
-        clock_->Wait(&lane->wake, &mu_, wake_at);
+        due = TakeDue(lane, step);
+        const NotDue* const not_due = std::get_if<NotDue>(&due);
+        if (not_due == nullptr || !aftermath.empty()) break;
+        if (!waits) return *not_due;
+        clock_->Wait(&lane->wake, &mu_, not_due->due_at);
       }
     }
     aftermath.Finish();
-    if (!due) continue;
-    if (step == Step::kAwait || step == Step::kLook) return std::nullopt;
-    Batch batch = Prepare(std::move(picks));
-    batch.origin = origin;
-    if (!batch.empty()) return batch;
+    if (std::holds_alternative<BatchDue>(due)) return BatchDue();
+    if (TakenPicks* const taken = std::get_if<TakenPicks>(&due)) {
+      Batch batch = Prepare(std::move(taken->picks));
+      batch.origin = taken->origin;
+      if (!batch.empty()) return batch;
+    }
   }
 }
 

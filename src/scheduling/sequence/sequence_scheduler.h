@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "base/clock.h"
@@ -119,23 +120,26 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
     const std::unique_ptr<SequenceStrategy> strategy;  // guarded by the scheduler's mutex
     CondVar wake;                                      // its thread waits inside Pull
   };
+  // What an instance's thread wants: a batch, to wait for one; only to wait until one is due; only
+  // to know whether one is due; a batch if one is due now.
   enum class Step { kPull, kAwait, kLook, kTry };
+  // What the strategy of an instance has given out, and how it came about.
+  struct TakenPicks {
+    std::vector<SequencePick> picks;
+    BatchOrigin origin;
+  };
   enum class Why { kCancelled, kExpired, kStopped };
 
   // ---- ReleaseWatcher.
   void OnRelease(InferRequest* request) override ABSL_LOCKS_EXCLUDED(mu_);
   void OnReschedule(RequestPtr request) override ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Pull, AwaitDue, HasDue, or TryPull and PullNow of an instance. None: due (kAwait, kLook), or
-  // not (kTry). An empty batch: shut down, or not due (kLook). `ask_again` (kTry; may be null):
-  // when.
-  std::optional<Batch> Next(uint32_t instance, Step step,
-                            std::optional<TimePoint>* ask_again = nullptr) ABSL_LOCKS_EXCLUDED(mu_);
-  // Takes the batch that is due now, and says in `origin` how it came about; otherwise none and, in
-  // `wake_at`, when to ask again. kAwait: takes nothing, says in `due` whether there is one.
-  std::vector<SequencePick> TakeDue(Lane* lane, Step step, std::optional<TimePoint>* wake_at,
-                                    bool* due, BatchOrigin* origin)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Pull, AwaitDue, HasDue, or TryPull and PullNow of an instance.
+  NextBatch Next(uint32_t instance, Step step) ABSL_LOCKS_EXCLUDED(mu_);
+  // The batch that is due now, or NotDue. Takes it only for kPull and kTry, otherwise says
+  // BatchDue.
+  using Due = std::variant<TakenPicks, BatchDue, NotDue>;
+  Due TakeDue(Lane* lane, Step step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Makes a batch: fills gaps, attaches controls and states. Empty if that failed; then all
   // requests are answered.
   Batch Prepare(std::vector<SequencePick> picks) ABSL_LOCKS_EXCLUDED(mu_);
