@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 
 namespace nereid {
+
 absl::StatusOr<std::unique_ptr<InferResponse>> OnlyResponse::Take() {
   if (count() != 1) {
     return absl::InternalError(absl::StrCat("expected a single response, got ", count()));
@@ -31,27 +32,23 @@ void Flight::Drop() {
   slot_.Return();
 }
 
-absl::Status Flight::Begin(std::shared_ptr<Flight>* flight, Outputs outputs, Issuer issue) {
-  Flight* const self = flight->get();
-  InferRequest* const request = self->draft();
+InferRequest* Flight::BeginIssue(std::shared_ptr<Flight> self, Outputs outputs) noexcept {
+  InferRequest* const request = draft();
   assert(request != nullptr);
-  request->set_release_target({&Flight::HandleRelease, self});
-  ResponseTarget target{&Flight::HandleResponse, self, nullptr, outputs.allocator,
+  request->set_release_target({&Flight::HandleRelease, this});
+  ResponseTarget target{&Flight::HandleResponse, this, nullptr, outputs.allocator,
                         outputs.userp.get()};
   target.kept = std::move(outputs.userp);
   target.credit = std::move(outputs.credit);
   request->set_response_target(target);
-  self->issued_.store(true, std::memory_order_relaxed);
-  self->self_ = std::move(*flight);
-  // Also runs if `issue` throws.
-  absl::Cleanup not_issued = [self, flight] {
-    *flight = std::move(self->self_);
-    self->issued_.store(false, std::memory_order_relaxed);
-  };
-  RETURN_IF_ERROR(issue(request));
-  std::move(not_issued).Cancel();
-  self->EndIssue();
-  return absl::OkStatus();
+  issued_.store(true, std::memory_order_relaxed);
+  self_ = std::move(self);
+  return request;
+}
+
+std::shared_ptr<Flight> Flight::AbortIssue() {
+  issued_.store(false, std::memory_order_relaxed);
+  return std::move(self_);
 }
 
 void Flight::EndIssue() {

@@ -17,7 +17,6 @@
 #define NEREID_INFER_FLIGHT_H_
 
 #include <absl/cleanup/cleanup.h>
-#include <absl/functional/function_ref.h>
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
@@ -73,9 +72,15 @@ class NEREID_API OnlyResponse {
 
 class NEREID_API Flight {
  public:
-  // Hands a request to the core, as Server::InferForClient does: on an error the request stays with
+  // The core, to which a flight hands its request: the Server. On an error the request stays with
   // the caller, and no callback of it runs.
-  using Issuer = absl::FunctionRef<absl::Status(InferRequest* request)>;
+  class Issuer {
+   public:
+    virtual absl::Status InferForClient(InferRequest* request) = 0;
+
+   protected:
+    ~Issuer() = default;
+  };
 
   // What makes the buffers of outputs.
   struct Outputs {
@@ -110,15 +115,21 @@ class NEREID_API Flight {
   // The request; null if there is none, and from Issue on.
   InferRequest* draft() { return request_.has_value() && !issued() ? &*request_ : nullptr; }
 
-  // Gives the request of `*flight` to the core by `issue`. On OK `*flight` is null: the flight
-  // keeps itself until both ends. After an error, which is that of `issue`, `*flight` is unchanged.
-  // REQUIRES: the flight has a draft.
+  // Gives the request of `*flight` to the core. On OK `*flight` is null: the flight keeps itself
+  // until both ends. After an error, which is that of `issuer`, or an exception, `*flight` is
+  // unchanged. REQUIRES: the flight has a draft.
   template <class F>
-  static absl::Status Issue(std::shared_ptr<F>* flight, Outputs outputs, Issuer issue) {
+  static absl::Status Issue(std::shared_ptr<F>* flight, Outputs outputs, Issuer* issuer) {
     static_assert(std::is_base_of_v<Flight, F>);
-    std::shared_ptr<Flight> base = std::move(*flight);
-    const absl::Cleanup hand_back = [&] { *flight = std::static_pointer_cast<F>(std::move(base)); };
-    return Begin(&base, std::move(outputs), issue);
+    Flight* const self = flight->get();
+    InferRequest* const request = self->BeginIssue(std::move(*flight), std::move(outputs));
+    absl::Cleanup not_issued = [self, flight] {
+      *flight = std::static_pointer_cast<F>(self->AbortIssue());
+    };
+    if (absl::Status issued = issuer->InferForClient(request); !issued.ok()) return issued;
+    std::move(not_issued).Cancel();
+    self->EndIssue();
+    return absl::OkStatus();
   }
 
   // Ends a flight that is not issued: OnReleased runs, and request and place are returned.
@@ -145,11 +156,14 @@ class NEREID_API Flight {
   static constexpr uint32_t kInCore = 8;  // the core has or had the request for certain
   static constexpr uint32_t kCancelled = 16;
 
-  static absl::Status Begin(std::shared_ptr<Flight>* flight, Outputs outputs, Issuer issue);
   static void HandleRelease(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
   static void HandleResponse(InferResponse* response, uint32_t flags, const ResponseTarget& target);
 
   bool issued() const { return issued_.load(std::memory_order_relaxed); }
+  // From here on the flight keeps itself. Returns the request.
+  InferRequest* BeginIssue(std::shared_ptr<Flight> self, Outputs outputs) noexcept;
+  // The core has not taken the request: everything is as before.
+  std::shared_ptr<Flight> AbortIssue();
   // The core has the request: passes on a Cancel that came meanwhile.
   void EndIssue();
   void CancelInCore();

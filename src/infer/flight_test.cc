@@ -31,8 +31,17 @@ class TestFlight final : public Flight, public std::enable_shared_from_this<Test
 
   using Flight::draft;
   using Flight::Drop;
-  using Flight::Issue;
   using Flight::ReturnSlot;
+  // With a core that does `issue`.
+  static absl::Status Issue(std::shared_ptr<TestFlight>* flight, Outputs outputs,
+                            std::function<absl::Status(InferRequest*)> issue) {
+    struct Core final : Issuer {
+      absl::Status InferForClient(InferRequest* request) override { return issue(request); }
+      std::function<absl::Status(InferRequest*)> issue;
+    } core;
+    core.issue = std::move(issue);
+    return Flight::Issue(flight, std::move(outputs), &core);
+  }
 
   std::function<void()> on_response;
 

@@ -347,7 +347,12 @@ absl::Status InferRequest::Delete(InferRequest* request) {
 
 // ---- Issue.
 
-absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns) {
+absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns, TracePtr* trace) {
+  const bool traced = trace != nullptr && *trace != nullptr;
+  if (traced) request->set_trace(std::move(*trace));
+  absl::Cleanup give_back_trace = [&] {
+    if (traced) *trace = request->TakeTrace();
+  };
   RETURN_IF_ERROR(RequestValidator::Prepare(request));
   request->BeginFlight(std::move(pass), now_ns);
   absl::Cleanup abort = [request] { request->AbortFlight(); };
@@ -385,6 +390,7 @@ absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns
   }
   std::move(take_back).Cancel();
   std::move(abort).Cancel();
+  std::move(give_back_trace).Cancel();
   return enqueued;
 }
 

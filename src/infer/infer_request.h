@@ -371,9 +371,11 @@ class NEREID_API InferRequest {
 
 // Checks the request and hands it to the scheduler of its model, which `pass` is of. On OK it
 // belongs to the server until its release callback; on an error, or an exception, it stays with the
-// caller, together with its trace, and no callback of it runs. Never blocks. REQUIRES: the request
-// is INITIALIZED.
-NEREID_API absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns);
+// caller, and no callback of it runs. `trace`: the trace of this flight, which stays with the
+// caller on an error, too; null, or null in it: the request has its trace already, or none. Never
+// blocks. REQUIRES: the request is INITIALIZED.
+NEREID_API absl::Status IssueRequest(ModelPass pass, InferRequest* request, uint64_t now_ns,
+                                     TracePtr* trace = nullptr);
 
 }  // namespace nereid
 

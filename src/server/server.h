@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/export.h"
 #include "base/log.h"
+#include "infer/flight.h"
 #include "infer/infer_request.h"
 #include "infer/serving_model.h"
 #include "lifecycle/control_client.h"
@@ -44,7 +45,7 @@ enum class ReadinessFrom {
   kLastAnswer  // the latest answer of the backend (lifecycle/readiness_checker.h); never blocks
 };
 
-class NEREID_API Server {
+class NEREID_API Server final : public Flight::Issuer {
  public:
   // Starts a server and loads its models; blocks until each has loaded or failed. With
   // options.exit_on_error a model that fails, or a repository that cannot be read, makes this fail.
@@ -102,7 +103,7 @@ class NEREID_API Server {
   // Like Infer, for a request that has come over the network. UNAVAILABLE while the server drains,
   // unless the request continues a live sequence. Executing models may still send their own
   // requests.
-  absl::Status InferForClient(InferRequest* request);
+  absl::Status InferForClient(InferRequest* request) override;
   // The limit on bytes of requests and responses in flight.
   Budget* in_flight_bytes() { return &in_flight_bytes_; }
   // The limit on requests that clients of the frontends have open. The frontends take the units.
@@ -193,15 +194,13 @@ class NEREID_API Server {
   // UNAVAILABLE "Server not ready" unless the server has started and is not stopping.
   absl::Status CheckReady() const;
   absl::Status CheckReadyForControl() const;
-  // One attempt of Infer. Moves `*trace` with the request; on an error `*trace` stays.
-  absl::Status TryInfer(InferRequest* request, TracePtr* trace) const;
   // The model version in which the request's sequence lives. Null if the request begins a sequence,
   // or belongs to none or to one that is not live.
   std::shared_ptr<ServingModel> HomeOfSequence(const InferRequest& request) const;
   // Whether the request continues a live sequence, in its model or in a member of an ensemble.
   bool ContinuesSequence(const InferRequest& request) const;
   // Enters the request's model, the successor of the model, or the version where the request's
-  // sequence lives.
+  // sequence lives. A pass of no model if the one that it found was replaced meanwhile.
   absl::StatusOr<ModelPass> EnterModel(const InferRequest& request) const;
   // Enters `model`. A pass of no model if `model` is closed; UNAVAILABLE if it has as many requests
   // as it may have.

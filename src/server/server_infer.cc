@@ -1,8 +1,6 @@
 // Server::Infer: finds the version that serves a request, and issues the request to it.
-#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
-#include <optional>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -24,6 +22,13 @@ absl::Status CheckCallbacks(const InferRequest& request) {
                      "allocator before it can be issued"));
   }
   return absl::OkStatus();
+}
+
+absl::Status NeverEntered(const InferRequest& request) {
+  const CompiledModel& config = request.model()->config();
+  return absl::UnavailableError(absl::StrCat("Request for unknown model: '", config.name,
+                                             "' version ", config.version,
+                                             " is not at ready state"));
 }
 
 }  // namespace
@@ -70,19 +75,9 @@ absl::StatusOr<ModelPass> Server::EnterModel(const InferRequest& request) const 
     if (pass) return pass;
   }
   // That version is being unloaded. A newer one may have replaced it since the request was made.
-  const CompiledModel& going = request.model()->config();
-  auto entered = RetryOverSwaps([&]() -> std::optional<absl::StatusOr<ModelPass>> {
-    absl::StatusOr<std::shared_ptr<ServingModel>> model =
-        FindModel(going.name, request.requested_version());
-    if (!model.ok()) return model.status();
-    absl::StatusOr<ModelPass> pass = EnterVersion(*std::move(model), open, /*join=*/false);
-    if (pass.ok() && !*pass) return std::nullopt;
-    return pass;
-  });
-  if (entered.has_value()) return *std::move(entered);
-  return absl::UnavailableError(absl::StrCat("Request for unknown model: '", going.name,
-                                             "' version ", going.version,
-                                             " is not at ready state"));
+  ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
+                   FindModel(request.model()->config().name, request.requested_version()));
+  return EnterVersion(std::move(model), open, /*join=*/false);
 }
 
 absl::Status Server::InferForClient(InferRequest* request) {
@@ -102,34 +97,32 @@ absl::Status Server::Infer(InferRequest* request, TracePtr trace) {
   }
   absl::Status issued;
   std::shared_ptr<ServingModel> tried;
-  const auto outcome = RetryOverSwaps([&]() -> std::optional<absl::Status> {
-    issued = TryInfer(request, &trace);
-    // The version may have begun to unload after the look-up. Then another may have replaced it.
-    const bool is_going = !issued.ok() && !request->model()->AdmissionOpen();
-    if (!is_going || request->model() == tried) return issued;  // not replaced
+  // A version may begin to unload after it was found, before or after it was entered. Then another
+  // may have replaced it.
+  for (int swaps = 0; swaps < kMostSwaps; ++swaps) {
+    if (absl::Status moved = request->lifecycle().MoveTo(RequestState::kInitialized, "");
+        !moved.ok()) {
+      issued = absl::Status(moved.code(), absl::StrCat(request->LogPrefix(), moved.message()));
+      break;
+    }
+    absl::StatusOr<ModelPass> pass = EnterModel(*request);
+    if (!pass.ok()) {
+      issued = pass.status();
+    } else if (!*pass) {  // it was replaced before it could be entered
+      issued = NeverEntered(*request);
+      continue;
+    } else {
+      if (pass->model() != request->model()) request->Rebind(pass->model());
+      issued = IssueRequest(*std::move(pass), request, ToNanos(clock_->Now()), &trace);
+    }
+    if (issued.ok()) return issued;  // the request may be its maker's again, or gone
+    const bool is_going = !request->model()->AdmissionOpen();
+    if (!is_going || request->model() == tried) break;  // not replaced
     tried = request->model();
-    return std::nullopt;
-  });
-  issued = outcome.value_or(issued);
-  if (issued.ok()) return issued;  // the request may be its maker's again, or gone
+  }
   InferenceTrace* const told = trace != nullptr ? trace.get() : request->trace();
   if (told != nullptr) told->ReportError(issued.message());
   return issued;
-}
-
-absl::Status Server::TryInfer(InferRequest* request, TracePtr* trace) const {
-  if (absl::Status moved = request->lifecycle().MoveTo(RequestState::kInitialized, "");
-      !moved.ok()) {
-    return absl::Status(moved.code(), absl::StrCat(request->LogPrefix(), moved.message()));
-  }
-  ASSIGN_OR_RETURN(ModelPass pass, EnterModel(*request));
-  if (pass.model() != request->model()) request->Rebind(pass.model());
-  if (*trace == nullptr) return IssueRequest(std::move(pass), request, ToNanos(clock_->Now()));
-  request->set_trace(std::move(*trace));
-  absl::Cleanup take_back = [&] { *trace = request->TakeTrace(); };
-  RETURN_IF_ERROR(IssueRequest(std::move(pass), request, ToNanos(clock_->Now())));
-  std::move(take_back).Cancel();
-  return absl::OkStatus();
 }
 
 }  // namespace nereid

@@ -144,9 +144,7 @@ absl::Status StreamRequest::IssueDraft(std::shared_ptr<StreamRequest>* request) 
   Outputs outputs =
       environment.allocators.For(self->formats_, environment.compression == GrpcCompression::kNone);
   outputs.credit = std::move(credit);
-  RETURN_IF_ERROR(Issue(request, std::move(outputs), [&environment](InferRequest* draft) {
-    return environment.server->InferForClient(draft);
-  }));
+  RETURN_IF_ERROR(Issue(request, std::move(outputs), environment.server));
   std::move(not_issued).Cancel();
   return absl::OkStatus();
 }

@@ -101,7 +101,7 @@ absl::Status UnaryInfer::IssueDraft() {
   draft()->set_open_of_client(static_cast<uint64_t>(connection().open_streams() - 1));
   auto self = std::static_pointer_cast<UnaryInfer>(shared_from_this());
   return Issue(&self, env.allocators.For(formats_, env.compression == GrpcCompression::kNone),
-               [&env](InferRequest* request) { return env.server->InferForClient(request); });
+               env.server);
 }
 
 void UnaryInfer::OnReleased() {

@@ -81,9 +81,7 @@ void GenerateInference::Issue(std::shared_ptr<GenerateInference> inference, Serv
   if (!request->model()->config().decoupled) request->set_inline_turn(turn);
   Outputs outputs(allocator);
   if (inference->events_ != nullptr) outputs.credit = inference->events_->credit();
-  const absl::Status issued =
-      Flight::Issue(&inference, std::move(outputs),
-                    [server](InferRequest* draft) { return server->InferForClient(draft); });
+  const absl::Status issued = Flight::Issue(&inference, std::move(outputs), server);
   if (!issued.ok()) inference->Refuse(issued);
 }
 

@@ -103,8 +103,7 @@ void HttpInference::Issue(std::shared_ptr<HttpInference> inference, Server* serv
   const bool raw =
       inference->formats_.AllBinary() && inference->response_coding_ == ContentCoding::kIdentity;
   const absl::Status issued =
-      Flight::Issue(&inference, allocators.For(inference->formats_, raw),
-                    [server](InferRequest* request) { return server->InferForClient(request); });
+      Flight::Issue(&inference, allocators.For(inference->formats_, raw), server);
   if (!issued.ok()) inference->Refuse(issued);
 }
 
