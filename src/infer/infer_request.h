@@ -265,7 +265,7 @@ class NEREID_API InferRequest {
     step_ = step;
   }
   ComputeTimes* compute_times() const { return compute_times_; }
-  // Whether the request comes from no client: it fills a place of a batch, or tells the model that
+  // Whether the request comes from no client: it fills a gap in a batch, or tells the model that
   // a sequence has ended. Nothing about such requests is counted. Constant once issued.
   bool is_synthetic() const { return is_synthetic_; }
   void set_is_synthetic() { is_synthetic_ = true; }

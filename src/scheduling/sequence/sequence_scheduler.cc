@@ -194,8 +194,8 @@ LiveSequence* SequenceScheduler::Begin(InferRequest* first) {
   sequence->id_tensor = controls_.EncodeId(sequence->id);
   sequence->shape = InputShapes::Of(*first);
   sequence->states = SequenceStates::Create(*config_);
-  const auto place = sequences_.emplace(sequence->number, std::move(owned)).first;
-  absl::Cleanup undo = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { sequences_.erase(place); };
+  const auto added = sequences_.emplace(sequence->number, std::move(owned)).first;
+  absl::Cleanup undo = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { sequences_.erase(added); };
   const auto opened = open_.emplace(sequence->id, sequence).first;
   absl::Cleanup close = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { open_.erase(opened); };
   // Sequences in the backlog come first.
@@ -207,7 +207,7 @@ LiveSequence* SequenceScheduler::Begin(InferRequest* first) {
 
 void SequenceScheduler::Append(LiveSequence* sequence, RequestPtr* request, TimePoint now) {
   const uint64_t timeout_us = (*request)->timeout_us();
-  Requests place(1);
+  Requests one(1);
   if (!sequence->lease.has_value()) {
     constexpr uint64_t kLongest = static_cast<uint64_t>(Duration::max().count()) / 1000;
     backlog_.Add(sequence->number,
@@ -217,8 +217,8 @@ void SequenceScheduler::Append(LiveSequence* sequence, RequestPtr* request, Time
   }
   // From here on nothing takes memory.
   (*request)->PutSlot(sequence);
-  place.front() = {std::move(*request), now};
-  sequence->queue.splice(sequence->queue.end(), place);
+  one.front() = {std::move(*request), now};
+  sequence->queue.splice(sequence->queue.end(), one);
   if (!sequence->lease.has_value()) return;
   reaper_.Forget(sequence->number);
   Offer(sequence, now);
