@@ -103,117 +103,12 @@ void RequestReleaser::operator()(InferRequest* request) const {
 InferRequest::~InferRequest() = default;
 
 LogAbout InferRequest::About() const try {
-  if (!issued_) return {id_, model_->config().name, trace_ == nullptr ? "" : trace_->LogId()};
+  if (!issued_) return {id(), model()->config().name, trace_ == nullptr ? "" : trace_->LogId()};
   // Once issued, another thread may release the request meanwhile, and with it trace_.
   const std::shared_ptr<ResponseStream> stream = stream_handle_.lock();
-  return stream == nullptr ? LogAbout{id_, model_->config().name, ""} : stream->About();
+  return stream == nullptr ? LogAbout{id(), model()->config().name, ""} : stream->About();
 } catch (const std::bad_alloc&) {
   return {};
-}
-
-std::string InferRequest::LogPrefix() const {
-  return absl::StrCat("[request id: ", id_.empty() ? "<id_unknown>" : id_, "] ");
-}
-
-absl::Status InferRequest::RepeatedName(absl::string_view kind, absl::string_view name) const {
-  return absl::InvalidArgumentError(
-      absl::StrCat(LogPrefix(), kind, " '", name, "' already exists in request"));
-}
-
-absl::StatusOr<InferInput*> InferRequest::AddInput(std::string name, DataType type,
-                                                   absl::Span<const int64_t> shape) {
-  const size_t compared = std::min(inputs_.size(), model_->config().inputs.size() + 1);
-  for (size_t i = 0; i < compared; ++i) {
-    if (inputs_[i].name() == name) return RepeatedName("input", name);
-  }
-  inputs_may_repeat_ = inputs_may_repeat_ || compared < inputs_.size();
-  inputs_.emplace_back(std::move(name), type, shape);
-  return &inputs_.back();
-}
-
-absl::StatusOr<InferInput*> InferRequest::AddRawInput(std::string name) {
-  if (!inputs_.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        LogPrefix(), "raw input '", name, "' can't be added to request with other inputs"));
-  }
-  raw_input_ = true;
-  inputs_.emplace_back(std::move(name), DataType::kInvalid, absl::Span<const int64_t>());
-  return &inputs_.back();
-}
-
-absl::Status InferRequest::RemoveInput(absl::string_view name) {
-  const auto it = std::find_if(inputs_.begin(), inputs_.end(),
-                               [&](const InferInput& input) { return input.name() == name; });
-  if (it == inputs_.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(LogPrefix(), "input '", name, "' does not exist in request"));
-  }
-  inputs_.erase(it);
-  raw_input_ = false;
-  return absl::OkStatus();
-}
-
-void InferRequest::RemoveAllInputs() {
-  inputs_.clear();
-  unkept_inputs_ = 0;
-  inputs_may_repeat_ = false;
-  raw_input_ = false;
-}
-
-InferInput* InferRequest::FindInput(absl::string_view name) {
-  for (InferInput& input : inputs_) {
-    if (input.name() == name) return &input;
-  }
-  return nullptr;
-}
-
-InferInput* InferRequest::FindBackendInput(absl::string_view name) {
-  for (InferInput& input : override_inputs_) {
-    if (input.name() == name) return &input;
-  }
-  return FindInput(name);
-}
-
-void InferRequest::AddOverrideInput(InferInput input) {
-  for (InferInput& present : override_inputs_) {
-    if (present.name() != input.name()) continue;
-    present = std::move(input);
-    return;
-  }
-  override_inputs_.push_back(std::move(input));
-}
-
-absl::Status InferRequest::AddRequestedOutput(std::string name) {
-  const size_t compared = std::min(asked_outputs_.size(), model_->config().outputs.size() + 1);
-  for (size_t i = 0; i < compared; ++i) {
-    if (asked_outputs_[i] == name) return RepeatedName("output", name);
-  }
-  outputs_may_repeat_ = outputs_may_repeat_ || compared < asked_outputs_.size();
-  asked_outputs_.push_back(std::move(name));
-  return absl::OkStatus();
-}
-
-void InferRequest::RemoveRequestedOutput(absl::string_view name) {
-  asked_outputs_.erase(std::remove(asked_outputs_.begin(), asked_outputs_.end(), name),
-                       asked_outputs_.end());
-}
-
-void InferRequest::RemoveAllRequestedOutputs() {
-  asked_outputs_.clear();
-  outputs_may_repeat_ = false;
-}
-
-size_t InferRequest::output_count() const {
-  return asked_outputs_.empty() ? model_->config().outputs.size() : asked_outputs_.size();
-}
-
-const std::string& InferRequest::output_name(size_t index) const {
-  return asked_outputs_.empty() ? model_->config().outputs[index].name : asked_outputs_[index];
-}
-
-bool InferRequest::WantsOutput(absl::string_view name) const {
-  return asked_outputs_.empty() ||
-         std::find(asked_outputs_.begin(), asked_outputs_.end(), name) != asked_outputs_.end();
 }
 
 absl::Status InferRequest::Cancel() {
@@ -224,7 +119,7 @@ absl::Status InferRequest::Cancel() {
   }
   if (const std::shared_ptr<ResponseStream> stream = stream_handle_.lock()) {
     stream->Cancel();
-    model_->OnCancel(this);
+    model()->OnCancel(this);
   }
   return absl::OkStatus();
 }
@@ -240,14 +135,14 @@ absl::StatusOr<bool> InferRequest::IsCancelled() const {
 }
 
 void InferRequest::BeginFlight(ModelPass pass, uint64_t now_ns) {
-  priority_ = model_->config().batching.LevelOf(asked_priority_);
+  priority_ = model()->config().batching.LevelOf(asked_priority());
   request_start_ns_ = now_ns;
   queue_start_ns_ = 0;
-  stream_ = std::make_shared<ResponseStream>(std::move(pass), id_, target_, trace_);
-  if (!is_synthetic_ && model_->statistics().latencies().counts_first_responses()) {
+  stream_ = std::make_shared<ResponseStream>(std::move(pass), id(), response_target(), trace_);
+  if (!is_synthetic_ && model()->statistics().latencies().counts_first_responses()) {
     stream_->CountFirstResponse(now_ns);
   }
-  if (!is_synthetic_ && model_->recorder().enabled()) stream_->BeginRecord(now_ns);
+  if (!is_synthetic_ && model()->recorder().enabled()) stream_->BeginRecord(now_ns);
   stream_handle_ = stream_;
   issued_ = true;
   custody_.store(Custody::kCore, std::memory_order_relaxed);
@@ -260,14 +155,15 @@ void InferRequest::CompleteRecord() {
   flight->parent = ensemble_;
   flight->step = step_;
   flight->priority = priority_;
-  flight->batch_size = batch_size_;
-  flight->timeout_us = timeout_us_;
-  flight->flags = static_cast<uint16_t>(flags_);
-  if (model_->config().needs_shape_equality) flight->shapes = ShapesKey(inputs_, batch_size_ > 0);
-  if (correlation_id_.is_string()) {
-    flight->sequence_text.Set(correlation_id_.string_value());
+  flight->batch_size = batch_size();
+  flight->timeout_us = timeout_us();
+  flight->flags = static_cast<uint16_t>(flags());
+  if (model()->config().needs_shape_equality)
+    flight->shapes = ShapesKey(inputs(), batch_size() > 0);
+  if (correlation_id().is_string()) {
+    flight->sequence_text.Set(correlation_id().string_value());
   } else {
-    flight->sequence = correlation_id_.uint_value();
+    flight->sequence = correlation_id().uint_value();
   }
 }
 
@@ -283,8 +179,8 @@ void InferRequest::AbortFlight() {
 
 void InferRequest::RespondError(const absl::Status& error, FailureReason reason) {
   if (!is_synthetic_) {
-    model_->statistics().RecordFailure(ModelStatistics::kModelShard, reason,
-                                       ToNanos(model_->clock()->Now()) - request_start_ns_);
+    model()->statistics().RecordFailure(ModelStatistics::kModelShard, reason,
+                                        ToNanos(model()->clock()->Now()) - request_start_ns_);
   }
   stream_->NoteOutcome(OutcomeOf(reason));
   stream_->SendFinalError(error);
@@ -294,18 +190,18 @@ void InferRequest::Reschedule() {
   if (absl::Status moved = lifecycle_.MoveTo(RequestState::kPending, ""); !moved.ok()) {
     LOG_ERROR_SELDOM << About() << moved.message();
   }
-  model_->statistics().AddPending(1);
+  model()->statistics().AddPending(1);
   lent_batch_.reset();
   CompleteRecord();  // the record begins with the first of several turns in the queue
   if (trace_ != nullptr) {
-    trace_->Report(TraceActivity::kQueueStart, ToNanos(model_->clock()->Now()));
+    trace_->Report(TraceActivity::kQueueStart, ToNanos(model()->clock()->Now()));
   }
   std::exchange(release_watcher_, nullptr)->OnReschedule(RequestPtr(this));
 }
 
 void InferRequest::Release(uint32_t flags) {
   if (lifecycle_.state() == RequestState::kPending && !is_synthetic_) {
-    model_->statistics().AddPending(-1);
+    model()->statistics().AddPending(-1);
   }
   if (absl::Status moved = lifecycle_.MoveTo(RequestState::kReleased, ""); !moved.ok()) {
     LOG_ERROR_SELDOM << About() << moved.message();
@@ -317,13 +213,13 @@ void InferRequest::Release(uint32_t flags) {
   CompleteRecord();
   units_.Return();
   if (trace_ != nullptr) {
-    trace_->Report(TraceActivity::kRequestEnd, ToNanos(model_->clock()->Now()));
+    trace_->Report(TraceActivity::kRequestEnd, ToNanos(model()->clock()->Now()));
     trace_.reset();
   }
   // This may be the last reference to the stream, whose destructor then answers the client. It is
   // dropped before the callback, because after that the request belongs to its maker again.
   stream_.reset();
-  const ReleaseTarget release = release_;
+  const ReleaseTarget release = release_target();
   Custody custody = Custody::kCore;
   const bool is_makers =
       custody_.compare_exchange_strong(custody, Custody::kMaker, std::memory_order_acq_rel);

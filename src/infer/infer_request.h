@@ -1,15 +1,15 @@
-// InferRequest: an inference request: data, and who gets it back. It is also what
-// TRITONSERVER_InferenceRequest* and TRITONBACKEND_Request* point to.
+// InferRequest: an inference request on its way: its content (request_content.h), and what the core
+// knows of it: who has it, its stream of responses, its times, and what its scheduler keeps about
+// it. It is also what TRITONSERVER_InferenceRequest* and TRITONBACKEND_Request* point to.
 //
-// Ownership: its maker owns it, except between Issue (Server::Infer) and the release
-// callback. A maker that deletes it meanwhile leaves it to the core. In flight it travels as a
-// RequestPtr, then is lent to a backend as a bare pointer until the backend releases it.
-// Thread-compatible: one owner at a time; the marked members are thread-safe.
+// Ownership: its maker owns it, except between Issue (Server::Infer) and the release callback. A
+// maker that deletes it meanwhile leaves it to the core. In flight it travels as a RequestPtr, then
+// is lent to a backend as a bare pointer until the backend releases it. Thread-compatible: one
+// owner at a time; the marked members are thread-safe.
 #ifndef NEREID_INFER_INFER_REQUEST_H_
 #define NEREID_INFER_INFER_REQUEST_H_
 
 #include <absl/container/fixed_array.h>
-#include <absl/container/inlined_vector.h>
 #include <absl/status/status.h>
 #include <absl/strings/string_view.h>
 
@@ -17,20 +17,16 @@
 #include <cassert>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "base/budget.h"
 #include "base/export.h"
 #include "base/log.h"
-#include "infer/infer_input.h"
+#include "infer/request_content.h"
 #include "infer/request_ptr.h"
 #include "infer/response_stream.h"
 #include "infer/serving_model.h"
-#include "model/correlation_id.h"
-#include "model/parameter.h"
 #include "observe/stats/model_statistics.h"
 #include "observe/trace/inference_trace.h"
 
@@ -98,8 +94,6 @@ class LentBatch {
   absl::FixedArray<std::atomic<bool>, 64> taken_;  // small batches need no further memory
 };
 
-inline constexpr uint32_t kRequestFlagSequenceStart = 1;
-inline constexpr uint32_t kRequestFlagSequenceEnd = 2;
 inline constexpr uint32_t kRequestReleaseAll = 1;
 inline constexpr uint32_t kRequestReleaseReschedule = 2;
 
@@ -109,138 +103,19 @@ class SequenceStates;
 struct LiveSequence;
 struct QueueEntry;
 
-// The receiver of a request that comes back. `fn` runs on any thread and must not block. After the
-// call the core never touches the request again.
-struct ReleaseTarget {
-  using Fn = void (*)(InferRequest* request, uint32_t flags, const ReleaseTarget& target);
-  Fn fn = nullptr;
-  void* userp = nullptr;
-  void (*foreign_fn)() = nullptr;  // the C API keeps an application's callback here
-};
-
-class NEREID_API InferRequest {
+class NEREID_API InferRequest final : public RequestContent {
  public:
   InferRequest(std::shared_ptr<ServingModel> model, int64_t requested_version)
-      : model_(std::move(model)), requested_version_(requested_version) {}
+      : RequestContent(std::move(model), requested_version) {}
   ~InferRequest();
-  InferRequest(const InferRequest&) = delete;
-  InferRequest& operator=(const InferRequest&) = delete;
 
-  // ---- What the maker sets before Issue. Adding is INVALID_ARGUMENT for a duplicate name. A name
-  // is compared with at most one more name than the model has tensors, so that the cost of adding
-  // many names stays linear. Issue refuses a request with more names anyway, and finds duplicates
-  // that remain after removals.
-  void set_id(absl::string_view id) { id_.assign(id.data(), id.size()); }
-  void set_flags(uint32_t flags) { flags_ = flags; }
-  void set_correlation_id(CorrelationId id) { correlation_id_ = std::move(id); }
-  void set_priority(uint64_t priority) { asked_priority_ = priority; }
-  void set_timeout_us(uint64_t timeout_us) { timeout_us_ = timeout_us; }
-  absl::StatusOr<InferInput*> AddInput(std::string name, DataType type,
-                                       absl::Span<const int64_t> shape);
-  // The single input whose name, type and shape follow from the model and the byte count.
-  absl::StatusOr<InferInput*> AddRawInput(std::string name);
-  // Sets how many further inputs were only counted and not added: the request has too many inputs,
-  // and Issue refuses it.
-  void set_unkept_inputs(size_t count) { unkept_inputs_ = count; }
-  absl::Status RemoveInput(absl::string_view name);
-  void RemoveAllInputs();
-  // Null when there is none. The pointer is valid until the next input is added or removed.
-  InferInput* FindInput(absl::string_view name);
-  absl::Status AddRequestedOutput(std::string name);
-  void RemoveRequestedOutput(absl::string_view name);
-  void RemoveAllRequestedOutputs();
-  void AddParameter(Parameter parameter) { parameters_.push_back(std::move(parameter)); }
-  void set_release_target(const ReleaseTarget& target) { release_ = target; }
-  void set_response_target(const ResponseTarget& target) { target_ = target; }
+  // ---- What the issuer says about a flight, besides the content. Used by the current owner.
   // Bytes of a limit that this request holds until it is released.
   void set_units(BudgetUnits units) { units_ = std::move(units); }
   // The trace of the next flight; null: none. Released when the flight ends.
   void set_trace(TracePtr trace) { trace_ = std::move(trace); }
-
-  // ---- Readable by every holder of the request.
-  const std::string& id() const { return id_; }
-  uint32_t flags() const { return flags_; }
-  const CorrelationId& correlation_id() const { return correlation_id_; }
-  // Level of the model's queue; 0 where the model has no levels.
-  uint64_t priority() const { return priority_; }
-  // The priority that the maker has set, regardless of the model's levels.
-  uint64_t asked_priority() const { return asked_priority_; }
-  uint64_t timeout_us() const { return timeout_us_; }
-  const std::vector<Parameter>& parameters() const { return parameters_; }
-  const std::shared_ptr<ServingModel>& model() const { return model_; }
-  int64_t requested_version() const { return requested_version_; }
-  absl::InlinedVector<InferInput, 2>& inputs() { return inputs_; }
-  const absl::InlinedVector<InferInput, 2>& inputs() const { return inputs_; }
-  const absl::InlinedVector<std::string, 2>& asked_outputs() const { return asked_outputs_; }
-  const ResponseTarget& response_target() const { return target_; }
-  const ReleaseTarget& release_target() const { return release_; }
   // Null: the request is not traced.
   InferenceTrace* trace() const { return trace_.get(); }
-  // "[request id: <id>] ", the prefix of errors about this request.
-  std::string LogPrefix() const;
-  // For lines of the log about this request; empty for lack of memory.
-  LogAbout About() const;
-
-  // ---- What a backend sees: the inputs above, then the inputs that the core added.
-  size_t backend_input_count() const { return inputs_.size() + override_inputs_.size(); }
-  // REQUIRES: index < backend_input_count().
-  InferInput& backend_input(size_t index) {
-    return index < inputs_.size() ? inputs_[index] : override_inputs_[index - inputs_.size()];
-  }
-  // Null if there is none. If a maker's and an added input have the name: the added one.
-  InferInput* FindBackendInput(absl::string_view name);
-  const InferInput* FindBackendInput(absl::string_view name) const {
-    return const_cast<InferRequest*>(this)->FindBackendInput(name);
-  }
-
-  // ---- After Issue.
-  // Batch dimension of the inputs; 0 for a model without batching.
-  uint32_t batch_size() const { return batch_size_; }
-  // max(1, batch_size): the units for which the request counts in a batch.
-  uint32_t units_in_batch() const { return batch_size_ == 0 ? 1 : batch_size_; }
-  // The number of requested outputs, or of all the model's outputs if none was requested.
-  size_t output_count() const;
-  const std::string& output_name(size_t index) const;
-  bool WantsOutput(absl::string_view name) const;
-  const std::shared_ptr<ResponseStream>& stream() const { return stream_; }
-  // Whether the core has the request: from the start of Issue until its release callback, or until
-  // Issue fails. Any thread.
-  bool in_flight() const { return custody_.load(std::memory_order_acquire) != Custody::kMaker; }
-  // Deletes `request`, which was made by new and belongs to its maker. One in flight is deleted
-  // when its release callback has returned. INVALID_ARGUMENT if that was asked before. Any thread,
-  // but not while Issue begins.
-  static absl::Status Delete(InferRequest* request);
-  // Marks the request cancelled; if it is queued, its scheduler drops it. INTERNAL before Issue.
-  // May be called while the request is in flight, from any thread, but not during its destruction.
-  absl::Status Cancel();
-  absl::StatusOr<bool> IsCancelled() const;
-
-  // ---- For the core only.
-  RequestLifecycle& lifecycle() { return lifecycle_; }
-  // Binds the request to a newer version of its model. REQUIRES: not in flight.
-  void Rebind(std::shared_ptr<ServingModel> model) { model_ = std::move(model); }
-  // Adds an input that only the backend sees, until the flight ends: a control tensor or a state.
-  // The input's shape is set, and its name is not a declared input's. Replaces an override input of
-  // the same name.
-  void AddOverrideInput(InferInput input);
-  void ClearOverrideInputs() { override_inputs_.clear(); }
-  // Begins a flight: makes a new stream, resolves the priority and notes the start time. The stream
-  // holds `pass`, which is a pass of the request's model.
-  void BeginFlight(ModelPass pass, uint64_t now_ns);
-  // Undoes BeginFlight for a request that never entered a queue; its maker keeps it.
-  void AbortFlight();
-  // The trace of a flight that was aborted, or never begun.
-  TracePtr TakeTrace() { return std::move(trace_); }
-  // Answers with an error and counts the failure; the request still has to be released.
-  void RespondError(const absl::Status& error, FailureReason reason);
-  // The backend gives the request back to get it again later: the request becomes pending once more
-  // and goes to the release watcher. REQUIRES: there is a release watcher.
-  void Reschedule();
-  // Ends the flight: tells the release watcher, drops the stream, returns the units, calls the
-  // release callback. Then deletes the request if its maker has called Delete.
-  void Release(uint32_t flags);
-
-  // ---- What the issuer says about a flight. Used by the request's current owner.
   // The turn of the I/O thread that issues the request, which may execute it; null: none may.
   // Only read until the scheduler has the request.
   InlineTurn* inline_turn() const { return inline_turn_; }
@@ -269,6 +144,44 @@ class NEREID_API InferRequest {
   // a sequence has ended. Nothing about such requests is counted. Constant once issued.
   bool is_synthetic() const { return is_synthetic_; }
   void set_is_synthetic() { is_synthetic_ = true; }
+
+  // ---- A flight, for every holder of the request.
+  // Level of the model's queue; 0 where the model has no levels.
+  uint64_t priority() const { return priority_; }
+  const std::shared_ptr<ResponseStream>& stream() const { return stream_; }
+  // Whether the core has the request: from the start of Issue until its release callback, or until
+  // Issue fails. Any thread.
+  bool in_flight() const { return custody_.load(std::memory_order_acquire) != Custody::kMaker; }
+  // Deletes `request`, which was made by new and belongs to its maker. One in flight is deleted
+  // when its release callback has returned. INVALID_ARGUMENT if that was asked before. Any thread,
+  // but not while Issue begins.
+  static absl::Status Delete(InferRequest* request);
+  // Marks the request cancelled; if it is queued, its scheduler drops it. INTERNAL before Issue.
+  // May be called while the request is in flight, from any thread, but not during its destruction.
+  absl::Status Cancel();
+  absl::StatusOr<bool> IsCancelled() const;
+  // For lines of the log about this request; empty for lack of memory.
+  LogAbout About() const;
+
+  // ---- For the core only.
+  RequestLifecycle& lifecycle() { return lifecycle_; }
+  // Binds the request to a newer version of its model. REQUIRES: not in flight.
+  void Rebind(std::shared_ptr<ServingModel> model) { set_model(std::move(model)); }
+  // Begins a flight: makes a new stream, resolves the priority and notes the start time. The stream
+  // holds `pass`, which is a pass of the request's model.
+  void BeginFlight(ModelPass pass, uint64_t now_ns);
+  // Undoes BeginFlight for a request that never entered a queue; its maker keeps it.
+  void AbortFlight();
+  // The trace of a flight that was aborted, or never begun.
+  TracePtr TakeTrace() { return std::move(trace_); }
+  // Answers with an error and counts the failure; the request still has to be released.
+  void RespondError(const absl::Status& error, FailureReason reason);
+  // The backend gives the request back to get it again later: the request becomes pending once more
+  // and goes to the release watcher. REQUIRES: there is a release watcher.
+  void Reschedule();
+  // Ends the flight: tells the release watcher, drops the stream, returns the units, calls the
+  // release callback. Then deletes the request if its maker has called Delete.
+  void Release(uint32_t flags);
 
   // ---- While a scheduler has the request. Used by that scheduler.
   // Nanoseconds of the steady clock; BeginFlight sets the first, and the second to 0: not queued.
@@ -313,33 +226,11 @@ class NEREID_API InferRequest {
   // Who has the request. In flight with kCoreAlone nobody else wants it any more.
   enum class Custody : uint8_t { kMaker, kCore, kCoreAlone };
 
-  friend class RequestValidator;
   friend class SequenceStates;  // own_states_
 
   // Completes the record of the flight, if there is one.
   void CompleteRecord();
-  absl::Status RepeatedName(absl::string_view kind, absl::string_view name) const;
 
-  std::shared_ptr<ServingModel> model_;  // may be rebound while idle
-  const int64_t requested_version_;
-
-  // Set by the maker.
-  std::string id_;
-  uint32_t flags_ = 0;
-  CorrelationId correlation_id_;
-  uint64_t asked_priority_ = 0;
-  uint64_t timeout_us_ = 0;
-  absl::InlinedVector<InferInput, 2> inputs_;
-  std::vector<InferInput> override_inputs_;  // the core's, not the maker's
-  size_t unkept_inputs_ = 0;
-  bool raw_input_ = false;
-  absl::InlinedVector<std::string, 2> asked_outputs_;
-  // An input name was added that has not been compared with all others.
-  bool inputs_may_repeat_ = false;
-  bool outputs_may_repeat_ = false;
-  std::vector<Parameter> parameters_;
-  ReleaseTarget release_;
-  ResponseTarget target_;
   BudgetUnits units_;
   TracePtr trace_;
   InlineTurn* inline_turn_ = nullptr;
@@ -351,7 +242,6 @@ class NEREID_API InferRequest {
   uint16_t step_ = 0;
 
   // Set by Issue.
-  uint32_t batch_size_ = 0;
   uint64_t priority_ = 0;
   std::shared_ptr<ResponseStream> stream_;       // while in flight
   std::weak_ptr<ResponseStream> stream_handle_;  // of the last flight; for Cancel

@@ -20,7 +20,7 @@ constexpr absl::string_view kBatchNote =
 constexpr size_t kListedInputs = 16;
 
 template <typename... Parts>
-absl::Status Invalid(const InferRequest& request, const Parts&... parts) {
+absl::Status Invalid(const RequestContent& request, const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(request.LogPrefix(), parts...));
 }
 
@@ -57,7 +57,7 @@ Shape ApplyReshape(const InputSpec& spec, absl::Span<const int64_t> actual) {
   return shape;
 }
 
-absl::Status CheckStringElements(const CompiledModel& model, const InferRequest& request,
+absl::Status CheckStringElements(const CompiledModel& model, const RequestContent& request,
                                  const InferInput& input, int64_t expected) {
   const auto about = [&] {
     return absl::StrCat(" for inference input '", input.name(), "' for model '", model.name, "'");
@@ -101,7 +101,7 @@ absl::Status CheckStringElements(const CompiledModel& model, const InferRequest&
 
 }  // namespace
 
-absl::Status RequestValidator::Prepare(InferRequest* request) {
+absl::Status RequestValidator::Prepare(RequestContent* request) {
   const CompiledModel& model = request->model()->config();
   const bool reads_pieces = request->model()->reads_pieces() && !request->raw_input_;
   for (InferInput& input : request->inputs_) {
@@ -123,7 +123,7 @@ absl::Status RequestValidator::Prepare(InferRequest* request) {
 }
 
 absl::Status RequestValidator::CheckCorrelationId(const CompiledModel& model,
-                                                  const InferRequest& request) {
+                                                  const RequestContent& request) {
   const CorrelationId& id = request.correlation_id();
   if (!id.present()) return absl::OkStatus();  // the scheduler decides whether it may be absent
   for (const SequenceControl& control : model.sequence.controls) {
@@ -137,7 +137,7 @@ absl::Status RequestValidator::CheckCorrelationId(const CompiledModel& model,
   return absl::OkStatus();
 }
 
-absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, InferRequest* request) {
+absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, RequestContent* request) {
   if (model.inputs.size() != 1 || request->inputs_.size() != 1) {
     return Invalid(*request, "Raw request must only have 1 input (found ", request->inputs_.size(),
                    ") to be deduced but got ", model.inputs.size(), " inputs in '", model.name,
@@ -198,7 +198,7 @@ absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, InferR
 }
 
 absl::Status RequestValidator::CheckOutputs(const CompiledModel& model,
-                                            const InferRequest& request) {
+                                            const RequestContent& request) {
   for (const std::string& output : request.asked_outputs_) {
     if (model.FindOutput(output) < 0) {
       // Without the request's id, as release 2.73.
@@ -210,7 +210,7 @@ absl::Status RequestValidator::CheckOutputs(const CompiledModel& model,
 }
 
 absl::Status RequestValidator::CheckRepeatedOutputs(const CompiledModel& model,
-                                                    const InferRequest& request) {
+                                                    const RequestContent& request) {
   if (!request.outputs_may_repeat_) return absl::OkStatus();
   const auto begin = request.asked_outputs_.begin();
   // All names are outputs of the model, so one more than it has must include a repeated name.
@@ -222,7 +222,7 @@ absl::Status RequestValidator::CheckRepeatedOutputs(const CompiledModel& model,
 }
 
 absl::Status RequestValidator::CheckInputCount(const CompiledModel& model,
-                                               const InferRequest& request) {
+                                               const RequestContent& request) {
   const size_t given = request.inputs_.size() + request.unkept_inputs_;
   if (given <= model.inputs.size() && given >= model.required_input_count) {
     return CheckRepeatedInputs(request);
@@ -230,7 +230,7 @@ absl::Status RequestValidator::CheckInputCount(const CompiledModel& model,
   return WrongInputCount(model, request);
 }
 
-absl::Status RequestValidator::CheckRepeatedInputs(const InferRequest& request) {
+absl::Status RequestValidator::CheckRepeatedInputs(const RequestContent& request) {
   if (!request.inputs_may_repeat_) return absl::OkStatus();
   const auto& inputs = request.inputs_;
   for (size_t i = 1; i < inputs.size(); ++i) {
@@ -244,7 +244,7 @@ absl::Status RequestValidator::CheckRepeatedInputs(const InferRequest& request) 
 }
 
 absl::Status RequestValidator::CheckRequiredInputs(const CompiledModel& model,
-                                                   const InferRequest& request) {
+                                                   const RequestContent& request) {
   if (!model.has_optional_inputs) return absl::OkStatus();  // their number was checked
   size_t required = 0;
   for (const InferInput& input : request.inputs_) {
@@ -255,7 +255,7 @@ absl::Status RequestValidator::CheckRequiredInputs(const CompiledModel& model,
 }
 
 absl::Status RequestValidator::WrongInputCount(const CompiledModel& model,
-                                               const InferRequest& request) {
+                                               const RequestContent& request) {
   const size_t given = request.inputs_.size() + request.unkept_inputs_;
   const size_t listed = given > model.inputs.size()
                             ? std::min(request.inputs_.size(), kListedInputs)
@@ -283,7 +283,8 @@ absl::Status RequestValidator::WrongInputCount(const CompiledModel& model,
                  ". Please provide all required input(s).");
 }
 
-absl::Status RequestValidator::ResolveBatchSize(const CompiledModel& model, InferRequest* request) {
+absl::Status RequestValidator::ResolveBatchSize(const CompiledModel& model,
+                                                RequestContent* request) {
   request->batch_size_ = 0;
   if (model.max_batch_size <= 0) return absl::OkStatus();
   int64_t batch = -1;
@@ -308,7 +309,7 @@ absl::Status RequestValidator::ResolveBatchSize(const CompiledModel& model, Infe
   return absl::OkStatus();
 }
 
-absl::Status RequestValidator::CheckInput(const CompiledModel& model, const InferRequest& request,
+absl::Status RequestValidator::CheckInput(const CompiledModel& model, const RequestContent& request,
                                           InferInput* input) {
   const int index = model.FindInput(input->name());
   if (index < 0) {

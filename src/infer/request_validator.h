@@ -9,7 +9,7 @@
 #include <absl/status/status.h>
 
 #include "config/compiled_model.h"
-#include "infer/infer_request.h"
+#include "infer/request_content.h"
 
 namespace nereid {
 
@@ -17,23 +17,25 @@ class RequestValidator {
  public:
   // Fills batch size and working shapes, makes every input one contiguous piece. May be called
   // again for a request that is issued anew.
-  static absl::Status Prepare(InferRequest* request);
+  static absl::Status Prepare(RequestContent* request);
 
  private:
-  static absl::Status DeduceRawInput(const CompiledModel& model, InferRequest* request);
+  static absl::Status DeduceRawInput(const CompiledModel& model, RequestContent* request);
   // Finds duplicate names that were not compared when they were added. REQUIRES: no more inputs
   // than the model has; every output is the model's.
-  static absl::Status CheckRepeatedInputs(const InferRequest& request);
-  static absl::Status CheckRepeatedOutputs(const CompiledModel& model, const InferRequest& request);
-  static absl::Status CheckOutputs(const CompiledModel& model, const InferRequest& request);
-  static absl::Status CheckInputCount(const CompiledModel& model, const InferRequest& request);
+  static absl::Status CheckRepeatedInputs(const RequestContent& request);
+  static absl::Status CheckRepeatedOutputs(const CompiledModel& model,
+                                           const RequestContent& request);
+  static absl::Status CheckOutputs(const CompiledModel& model, const RequestContent& request);
+  static absl::Status CheckInputCount(const CompiledModel& model, const RequestContent& request);
   // An optional input does not make up for a required one. REQUIRES: every input is the model's.
-  static absl::Status CheckRequiredInputs(const CompiledModel& model, const InferRequest& request);
+  static absl::Status CheckRequiredInputs(const CompiledModel& model,
+                                          const RequestContent& request);
   // Checks that the kind of the sequence's id fits the control tensor that carries the id.
-  static absl::Status CheckCorrelationId(const CompiledModel& model, const InferRequest& request);
-  static absl::Status WrongInputCount(const CompiledModel& model, const InferRequest& request);
-  static absl::Status ResolveBatchSize(const CompiledModel& model, InferRequest* request);
-  static absl::Status CheckInput(const CompiledModel& model, const InferRequest& request,
+  static absl::Status CheckCorrelationId(const CompiledModel& model, const RequestContent& request);
+  static absl::Status WrongInputCount(const CompiledModel& model, const RequestContent& request);
+  static absl::Status ResolveBatchSize(const CompiledModel& model, RequestContent* request);
+  static absl::Status CheckInput(const CompiledModel& model, const RequestContent& request,
                                  InferInput* input);
 };
 

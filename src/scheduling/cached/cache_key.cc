@@ -62,7 +62,7 @@ CacheKeys::CacheKeys(const CompiledModel& model, absl::string_view fingerprint) 
   AddText(fingerprint, &prefix_);
 }
 
-bool CacheKeys::CanName(const InferRequest& request) {
+bool CacheKeys::CanName(const RequestContent& request) {
   return std::all_of(request.inputs().begin(), request.inputs().end(), [](const InferInput& input) {
     return !input.has_policy_buffers() &&
            std::all_of(input.buffers().begin(), input.buffers().end(),
@@ -70,7 +70,7 @@ bool CacheKeys::CanName(const InferRequest& request) {
   });
 }
 
-std::string CacheKeys::Of(const InferRequest& request) const {
+std::string CacheKeys::Of(const RequestContent& request) const {
   Blake2b128 hash = prefix_;
   AddNumber(request.inputs().size(), &hash);
   const auto input_name = [](const InferInput& input) -> const std::string& {

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/blake2b.h"
-#include "infer/infer_request.h"
+#include "infer/request_content.h"
 
 namespace nereid {
 
@@ -24,9 +24,9 @@ class CacheKeys {
 
   // Whether Of can tell this request from every other one: its inputs must lie in CPU memory and be
   // the same for every instance.
-  static bool CanName(const InferRequest& request);
+  static bool CanName(const RequestContent& request);
   // 32 hexadecimal digits. REQUIRES: prepared, CanName(request).
-  std::string Of(const InferRequest& request) const;
+  std::string Of(const RequestContent& request) const;
 
  private:
   Blake2b128 prefix_;  // what all keys of this model begin with

@@ -12,7 +12,7 @@ bool HasVariableDim(const InputSpec& spec) {
   return std::find(spec.dims.begin(), spec.dims.end(), kVariableDim) != spec.dims.end();
 }
 
-const InferInput* Find(const InferRequest& request, const std::string& name) {
+const InferInput* Find(const RequestContent& request, const std::string& name) {
   for (const InferInput& input : request.inputs()) {
     if (input.name() == name) return &input;
   }
@@ -27,7 +27,7 @@ bool SameShape(const CompiledModel& model, const InferInput& a, const InferInput
 
 }  // namespace
 
-bool MayShareBatch(const CompiledModel& model, const InferRequest& a, const InferRequest& b) {
+bool MayShareBatch(const CompiledModel& model, const RequestContent& a, const RequestContent& b) {
   if (!model.needs_shape_equality && !model.has_optional_inputs) return true;
   if (a.inputs().size() != b.inputs().size()) return false;
   for (const InferInput& input : a.inputs()) {

@@ -19,10 +19,12 @@
 
 namespace nereid {
 
+class RequestContent;
+
 // Which requests may share a batch (docs/reference/batching.md section 4): true if `a` and `b`,
 // both prepared for `model`, carry the same set of inputs where inputs are optional, and equal
 // shapes (batch dimension aside) of every input that may vary.
-bool MayShareBatch(const CompiledModel& model, const InferRequest& a, const InferRequest& b);
+bool MayShareBatch(const CompiledModel& model, const RequestContent& a, const RequestContent& b);
 
 class BatchFormer {
  public:

@@ -22,7 +22,7 @@ void SetFlag(uint32_t flag, const std::optional<bool>& set, uint32_t* flags) {
   if (set.has_value()) *flags = *set ? *flags | flag : *flags & ~flag;
 }
 
-void Apply(const SequenceOverride& sequence, InferRequest* child) {
+void Apply(const SequenceOverride& sequence, RequestContent* child) {
   if (sequence.id.has_value()) child->set_correlation_id(*sequence.id);
   uint32_t flags = child->flags();
   SetFlag(kRequestFlagSequenceStart, sequence.start, &flags);
@@ -70,7 +70,7 @@ Shape BridgeShape(absl::Span<const int64_t> shape, bool batched, size_t rank) {
   return bridged;
 }
 
-void CopyHeader(const InferRequest& parent, InferRequest* child) {
+void CopyHeader(const RequestContent& parent, RequestContent* child) {
   child->set_id(parent.id());
   child->set_flags(parent.flags());
   child->set_correlation_id(parent.correlation_id());
@@ -79,7 +79,8 @@ void CopyHeader(const InferRequest& parent, InferRequest* child) {
   for (const Parameter& parameter : parent.parameters()) child->AddParameter(parameter);
 }
 
-absl::Status AddChildInput(const std::string& name, const TensorValue& value, InferRequest* child) {
+absl::Status AddChildInput(const std::string& name, const TensorValue& value,
+                           RequestContent* child) {
   if (value.absent) return absl::OkStatus();
   const CompiledModel& model = child->model()->config();
   const int index = model.FindInput(name);

@@ -27,11 +27,12 @@ namespace nereid {
 Shape BridgeShape(absl::Span<const int64_t> shape, bool batched, size_t rank);
 
 // Copies id, sequence, priority, time-out and parameters.
-void CopyHeader(const InferRequest& parent, InferRequest* child);
+void CopyHeader(const RequestContent& parent, RequestContent* child);
 
 // Adds the tensor as input `name`, without a copy, unless it is absent. What the tensor says about
 // the sequence replaces the values of `child`. INVALID_ARGUMENT if `child` has the name already.
-absl::Status AddChildInput(const std::string& name, const TensorValue& value, InferRequest* child);
+absl::Status AddChildInput(const std::string& name, const TensorValue& value,
+                           RequestContent* child);
 
 // What the parameters of a response say about the sequence; null: nothing. INVALID_ARGUMENT for a
 // parameter of the wrong type.

@@ -50,7 +50,7 @@ std::string SequenceControls::EncodeId(const CorrelationId& id) const {
   return element;
 }
 
-void SequenceControls::Attach(const Values& values, InferRequest* request) const {
+void SequenceControls::Attach(const Values& values, RequestContent* request) const {
   for (const SequenceControl& control : options_.controls) {
     absl::string_view element;
     switch (control.kind) {
@@ -101,7 +101,7 @@ uint64_t SizeOf(const InferInput& input) {
 
 }  // namespace
 
-InputShapes InputShapes::Of(const InferRequest& request) {
+InputShapes InputShapes::Of(const RequestContent& request) {
   InputShapes shape;
   for (const InferInput& input : request.inputs()) {
     shape.inputs.push_back(

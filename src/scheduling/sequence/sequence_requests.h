@@ -37,7 +37,7 @@ class SequenceControls {
   std::string EncodeId(const CorrelationId& id) const;
 
   // Adds the control inputs to `request`, or replaces them. Only the backend sees them.
-  void Attach(const Values& values, InferRequest* request) const;
+  void Attach(const Values& values, RequestContent* request) const;
 
  private:
   const SequenceOptions& options_;
@@ -57,7 +57,7 @@ struct InputShapes {
   };
   std::vector<Input> inputs;
 
-  static InputShapes Of(const InferRequest& request);
+  static InputShapes Of(const RequestContent& request);
 };
 
 // A synthetic request: one that comes from no client. It fills a gap in a batch, or tells the model
