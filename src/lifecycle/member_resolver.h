@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "lifecycle/model_catalogue.h"
+#include "lifecycle/catalogue/model_catalogue.h"
 #include "scheduling/ensemble/model_resolver.h"
 
 namespace nereid {

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/outside_text.h"
 #include "base/status_macros.h"
-#include "lifecycle/load_reader.h"
+#include "lifecycle/load/load_reader.h"
 #include "repository/single_model.h"
 
 namespace nereid {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/json_writer.h"
-#include "lifecycle/managed_model.h"
+#include "lifecycle/model/managed_model.h"
 #include "server/recent_work.h"
 #include "server/recorded_json.h"
 

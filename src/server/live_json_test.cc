@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "lifecycle/managed_model.h"
+#include "lifecycle/model/managed_model.h"
 #include "server/recent_work.h"
 
 namespace nereid {

@@ -11,7 +11,7 @@
 #include "backend_host/testing/fake_backend.h"
 #include "backend_host/testing/test_config.h"
 #include "filesystem/fake_file_system.h"
-#include "lifecycle/loaded_model.h"
+#include "lifecycle/model/loaded_model.h"
 
 namespace nereid {
 

@@ -1,0 +1,126 @@
+#include "lifecycle/load/load_reader.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include "base/outside_text.h"
+#include "base/status_macros.h"
+
+namespace nereid {
+namespace {
+
+absl::Status PollFailed(const std::string& name, absl::string_view cause) {
+  return absl::InternalError(
+      absl::StrCat("failed to load '", name, "', failed to poll from model repository: ", cause));
+}
+
+std::string NowhereText(const RepositoryLayout& layout, const std::string& name) {
+  // A longer list would not help the reader.
+  constexpr size_t kMostNamed = 4;
+  std::vector<std::string> paths;
+  for (const std::string& path : layout.repositories) {
+    if (paths.size() == kMostNamed) break;
+    paths.push_back(absl::StrCat("'", path, "'"));
+  }
+  const size_t others = layout.repositories.size() - paths.size();
+  return absl::StrCat("no model '", name, "' in ", absl::StrJoin(paths, ", "),
+                      others == 0 ? "" : absl::StrCat(" and ", others, " other repositories"));
+}
+
+}  // namespace
+
+absl::Status LoadReader::CheckName(const std::string& name) {
+  const absl::string_view stripped = absl::StripAsciiWhitespace(name);
+  if (stripped.empty()) {
+    return absl::InvalidArgumentError(
+        "Model name cannot be empty. Please enter a valid name to deploy.");
+  }
+  if (stripped.size() != name.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid model name '", EscapedText(name),
+                     "', model name must not begin or end with white space"));
+  }
+  RETURN_IF_ERROR(CheckOutsideName("model name", name));
+  if (name == "." || name == ".." || absl::StrContains(name, "/")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "invalid model name '", name, "', model name must not contain path traversal characters"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LoadReader::Places> LoadReader::Locate(const std::string& name) const {
+  const RepositoryLayout layout = repositories_.Layout();
+  const ModelDirectories found = FindModelDirectories(file_system_, layout, name);
+  if (found.empty()) return PollFailed(name, NowhereText(layout, name));
+  Places places;
+  for (const auto& [id, directories] : found) {
+    if (directories.size() > 1) {
+      const absl::Status ambiguous = absl::InvalidArgumentError(kAmbiguousReason);
+      catalogue_.NoteFailure(id, ambiguous);
+      return ambiguous;
+    }
+    places.emplace(id, directories[0]);
+  }
+  return places;
+}
+
+absl::StatusOr<ModelFiles> LoadReader::Scan(const ModelId& id, const std::string& directory) const {
+  if (directory.empty()) return ModelFiles();
+  absl::StatusOr<ModelFiles> files = ScanModel(file_system_, directory);
+  if (!files.ok()) return PollFailed(id.name, files.status().message());
+  return files;
+}
+
+std::shared_ptr<const PreparedModel> LoadReader::Read(const ModelId& id, ModelFiles files,
+                                                      const LoadOverride& override) const {
+  const bool renamed = IsRenamed(repositories_.Layout(), id.name, files.directory);
+  return reader_.Read(id, std::move(files), renamed, override);
+}
+
+void LoadReader::ReadMembers(const PreparedModel& model, LoadWork* work) const {
+  const RepositoryLayout layout = repositories_.Layout();
+  std::vector<const PreparedModel*> open = {&model};
+  while (!open.empty()) {
+    const PreparedModel& user = *open.back();
+    open.pop_back();
+    for (const std::string& name : user.MemberNames()) {
+      const ModelDirectories found = FindModelDirectories(file_system_, layout, name);
+      auto place = found.find(ModelId{user.id.space, name});
+      if (place == found.end() && found.size() == 1) place = found.begin();
+      if (place == found.end() || place->second.size() > 1) continue;  // the planner reports that
+      const ModelId& id = place->first;
+      const auto running = work->input.running.find(id);
+      const bool serves = running != work->input.running.end() && running->second.serving;
+      if (serves || work->prepared.count(id) > 0) continue;
+      absl::StatusOr<ModelFiles> files = ScanModel(file_system_, place->second[0]);
+      if (!files.ok()) continue;
+      const auto member = Read(id, *std::move(files), {});
+      work->prepared[id] = member;
+      work->input.found[id] = {member->files, member->MemberNames()};
+      open.push_back(member.get());
+    }
+  }
+}
+
+void LoadReader::ReadRest(const std::vector<PlannedAction>& actions,
+                          PreparedModels* prepared) const {
+  for (const PlannedAction& action : actions) {
+    if (!IsLoad(action) || prepared->count(action.model) > 0) continue;
+    (*prepared)[action.model] = ReadAgain(catalogue_.Attempted(action.model));
+  }
+}
+
+std::shared_ptr<const PreparedModel> LoadReader::ReadAgain(
+    const std::shared_ptr<const PreparedModel>& last) const {
+  // Only members have changed, so the last reading still holds, unless its configuration could not
+  // be read.
+  const bool whole = last->config.ok() && last->model_dir == last->files.directory;
+  if (whole) return last;
+  LoadOverride kept;
+  if (last->config.ok()) kept.config_json = last->config_override;
+  return Read(last->id, last->files, kept);
+}
+
+}  // namespace nereid

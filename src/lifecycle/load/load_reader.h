@@ -1,0 +1,66 @@
+// LoadReader: reads everything that a load plan needs: the models' locations, their configurations
+// and those of ensembles' members. Blocks on file I/O. Thread-safe. Owned by the model manager.
+#ifndef NEREID_LIFECYCLE_LOAD_LOAD_READER_H_
+#define NEREID_LIFECYCLE_LOAD_LOAD_READER_H_
+
+#include <absl/status/statusor.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lifecycle/catalogue/model_catalogue.h"
+#include "lifecycle/load/model_reader.h"
+#include "lifecycle/plan/load_planner.h"
+#include "lifecycle/repository_list.h"
+#include "repository/load_override.h"
+
+namespace nereid {
+
+using PreparedModels = std::map<ModelId, std::shared_ptr<const PreparedModel>>;
+
+// The models to work on, and the actions on them.
+struct LoadWork {
+  LoadInput input;
+  PreparedModels prepared;
+};
+
+class LoadReader {
+ public:
+  // All arguments' targets outlive this object.
+  LoadReader(ModelReader::Options options, const RepositoryList* repositories,
+             ModelCatalogue* catalogue)
+      : file_system_(*options.file_system),
+        reader_(std::move(options)),
+        repositories_(*repositories),
+        catalogue_(*catalogue) {}
+
+  // INVALID_ARGUMENT for a name that no model can have.
+  static absl::Status CheckName(const std::string& name);
+  // The models that a client means by `name`, and their directories: several only where namespaces
+  // tell them apart. INTERNAL if there is no such model, INVALID_ARGUMENT if the name is ambiguous.
+  using Places = std::map<ModelId, std::string>;
+  absl::StatusOr<Places> Locate(const std::string& name) const;
+  // The files in `directory`; none if the path is empty. INTERNAL.
+  absl::StatusOr<ModelFiles> Scan(const ModelId& id, const std::string& directory) const;
+  std::shared_ptr<const PreparedModel> Read(const ModelId& id, ModelFiles files,
+                                            const LoadOverride& override) const;
+  // Reads an ensemble whose members change, to be loaded again as before.
+  std::shared_ptr<const PreparedModel> ReadAgain(
+      const std::shared_ptr<const PreparedModel>& last) const;
+  // Reads the members of `model` that do not serve, and in turn their members. Not recursive.
+  void ReadMembers(const PreparedModel& model, LoadWork* work) const;
+  // Reads the models that `actions` load and that `prepared` lacks: ensembles whose members change.
+  void ReadRest(const std::vector<PlannedAction>& actions, PreparedModels* prepared) const;
+
+ private:
+  const FileSystem& file_system_;
+  const ModelReader reader_;
+  const RepositoryList& repositories_;
+  ModelCatalogue& catalogue_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_LIFECYCLE_LOAD_LOAD_READER_H_

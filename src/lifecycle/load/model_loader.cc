@@ -1,0 +1,344 @@
+#include "lifecycle/load/model_loader.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <new>
+#include <utility>
+
+#include "base/caught.h"
+#include "base/insist.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "config/version_policy.h"
+#include "lifecycle/load/load_job.h"
+#include "lifecycle/model/ensemble_model.h"
+
+namespace nereid {
+namespace {
+
+// "<Code text>: <message>", the form of reasons.
+std::string Describe(const absl::Status& status) {
+  absl::string_view code = "Unknown";
+  switch (status.code()) {
+    case absl::StatusCode::kInternal:
+      code = "Internal";
+      break;
+    case absl::StatusCode::kNotFound:
+      code = "Not found";
+      break;
+    case absl::StatusCode::kInvalidArgument:
+      code = "Invalid argument";
+      break;
+    case absl::StatusCode::kUnavailable:
+      code = "Unavailable";
+      break;
+    case absl::StatusCode::kUnimplemented:
+      code = "Unsupported";
+      break;
+    case absl::StatusCode::kAlreadyExists:
+      code = "Already exists";
+      break;
+    default:
+      break;
+  }
+  return absl::StrCat(code, ": ", status.message());
+}
+
+// `model` without its source.
+std::shared_ptr<const PreparedModel> WithoutSource(const PreparedModel& model) {
+  auto copy = std::make_shared<PreparedModel>(model);
+  copy->source = nullptr;
+  return copy;
+}
+
+// The text of `status`. If there is no memory for it: a text that is short enough to need none.
+std::string ErrorText(const absl::Status& status) noexcept try {
+  return std::string(status.message());
+} catch (const std::bad_alloc&) {
+  return "out of memory";
+}
+
+}  // namespace
+
+ModelLoader::ModelLoader(Options options, const LoadContext& context, const LoadReader* reader,
+                         ModelCatalogue* catalogue, ModelCloser* closer)
+    : options_(options),
+      context_(context),
+      reader_(*reader),
+      catalogue_(*catalogue),
+      closer_(*closer),
+      pool_(std::max<uint32_t>(1, options.threads), context.clock) {}
+
+void ModelLoader::Begin(const PlannedAction& action, std::shared_ptr<const PreparedModel> model,
+                        ModelCatalogue::BusyMark mark, PlanRun::Ending ending,
+                        std::shared_ptr<LoadProgress> progress) {
+  auto job = std::make_shared<Job>(this, std::move(mark), std::move(ending));
+  job->progress = std::move(progress);
+  job->model = std::move(model);
+  job->on_request = action.on_request;
+  job->cannot = action.reason;
+  pool_.Run([this, job] { Run(job); });
+}
+
+void ModelLoader::Run(std::shared_ptr<Job> job) {
+  const PreparedModel& model = *job->model;
+  job->record[model.id].attempted = WithoutSource(model);
+  absl::Status status;
+  if (!job->cannot.empty()) {
+    status = absl::InvalidArgumentError(job->cannot);
+  } else if (!model.config.ok()) {
+    status = model.config.status();
+  } else if (model.config->is_ensemble()) {
+    status = EnsembleModel::Check(context_, *model.config, model.id.space);
+  }
+  if (status.ok()) {
+    absl::StatusOr<std::vector<VersionTask>> tasks = PlanVersions(model);
+    status = tasks.status();
+    if (tasks.ok()) job->tasks = *std::move(tasks);
+    job->planned = tasks.ok();
+  }
+  if (!status.ok()) {
+    closer_.RetireMisfits(model.id);
+    catalogue_.NoteFailure(model.id, status);
+    return End(job.get(), std::move(status));
+  }
+  std::vector<VersionTask*> work;
+  for (VersionTask& task : job->tasks) {
+    if (task.step != VersionTask::Step::kKeep) work.push_back(&task);
+  }
+  if (work.empty()) return End(job.get(), Commit(job));
+  {
+    MutexLock lock(&job->mu);
+    job->left = work.size();
+  }
+  for (VersionTask* task : work) {
+    pool_.Run([this, job, task] {
+      RunTask(*job->model, task);
+      if (job->OneLess()) End(job.get(), Commit(job));
+    });
+  }
+}
+
+absl::StatusOr<std::vector<ModelLoader::VersionTask>> ModelLoader::PlanVersions(
+    const PreparedModel& model) {
+  const absl::StatusOr<std::vector<int64_t>> versions = ListServedVersions(
+      *context_.file_system, model.model_dir, model.id.name, model.config->version_policy());
+  std::vector<VersionTask> tasks;
+  // Does not change before this load ends, because the model is claimed.
+  const std::shared_ptr<const PreparedModel> served = catalogue_.Served(model.id);
+  catalogue_.Update([&](ModelDirectory* directory) {
+    ModelEntry& entry = directory->models[model.id.Text()];
+    entry.id = model.id;
+    entry.looked_for_versions = true;
+    if (!versions.ok()) return;
+    // Never an ensemble: it has no instances, and has to be checked again when members have
+    // changed.
+    const bool may_go_on =
+        served != nullptr && model.members.empty() && served->model_dir == model.model_dir;
+    const ConfigChange change =
+        may_go_on ? CompareConfigs(*served->config, *model.config) : ConfigChange::kOther;
+    for (const int64_t version : *versions) {
+      VersionTask& task = tasks.emplace_back();
+      task.version = version;
+      VersionEntry& present = entry.versions[version];
+      if (present.state != ModelState::kReady) {
+        present.state = ModelState::kLoading;
+        present.reason.clear();
+        present.retired = false;
+        continue;
+      }
+      task.present = present;
+      const bool same_files = may_go_on && SameVersionFiles(served->files, model.files, version);
+      if (!same_files || change == ConfigChange::kOther) continue;
+      task.step =
+          change == ConfigChange::kNone ? VersionTask::Step::kKeep : VersionTask::Step::kUpdate;
+    }
+  });
+  if (!versions.ok()) return versions.status();
+  return tasks;
+}
+
+void ModelLoader::RunTask(const PreparedModel& model, VersionTask* task) {
+  if (task->step == VersionTask::Step::kUpdate) {
+    task->status = UpdateInstances(model, task);
+    if (!absl::IsUnimplemented(task->status)) return;
+    task->step = VersionTask::Step::kLoad;
+  }
+  task->loaded = LoadVersion(model, task->version);
+  task->status = task->loaded.status();
+}
+
+absl::Status ModelLoader::UpdateInstances(const PreparedModel& model, VersionTask* task) try {
+  ASSIGN_OR_RETURN(task->update,
+                   task->updated().PrepareInstances(context_, *model.config, model.model_dir));
+  return absl::OkStatus();
+} catch (...) {  // no memory or no threads: the version serves on unchanged
+  return CaughtStatus();
+}
+
+absl::StatusOr<std::shared_ptr<ManagedModel>> ModelLoader::LoadCaught(const PreparedModel& model,
+                                                                      int64_t version) {
+  try {
+    if (model.config->is_ensemble()) {
+      return EnsembleModel::Load(context_, *model.config, model.model_dir, model.id.space, version);
+    }
+    return LoadedModel::Load(context_, *model.config, model.model_dir, version);
+  } catch (...) {  // no memory or no threads: only this load fails
+    return CaughtStatus();
+  }
+}
+
+absl::StatusOr<std::shared_ptr<ManagedModel>> ModelLoader::LoadVersion(const PreparedModel& model,
+                                                                       int64_t version) {
+  const std::string& name = model.id.name;
+  LOG_INFO << "loading: " << name << ":" << version;
+  for (uint32_t attempt = 0;; ++attempt) {
+    absl::StatusOr<std::shared_ptr<ManagedModel>> loaded = LoadCaught(model, version);
+    if (loaded.ok()) {
+      (*loaded)->set_source(model.source);
+      LOG_INFO << "loaded: " << name << ":" << version;
+      return loaded;
+    }
+    LOG_ERROR << "failed to load '" << name << "' version " << version << ": "
+              << Describe(loaded.status());
+    if (attempt >= options_.retries) return loaded;
+  }
+}
+
+absl::Status ModelLoader::Commit(const std::shared_ptr<Job>& job) {
+  const PreparedModel& model = *job->model;
+  std::string reasons;
+  bool updates = false;  // a change of instances does not count as a load
+  bool loads = false;
+  for (const VersionTask& task : job->tasks) {
+    updates |= task.step == VersionTask::Step::kUpdate;
+    loads |= task.step == VersionTask::Step::kLoad;
+    if (task.status.ok()) continue;
+    const char* const state =
+        task.step == VersionTask::Step::kUpdate ? "READY" : "UNAVAILABLE";  // READY: still serves
+    absl::StrAppend(&reasons, "version ", task.version, " is at ", state,
+                    " state: ", Describe(task.status), ";");
+  }
+  absl::Status status;
+  if (!reasons.empty()) status = absl::InvalidArgumentError(reasons);
+  // Per task: what is called when its removed instances have settled.
+  std::vector<std::function<void()>> thens(job->tasks.size(),
+                                           [job] { job->Release(absl::OkStatus()); });
+  std::vector<ModelCloser::Closing> closings;
+  catalogue_.Update([&](ModelDirectory* directory) {
+    ModelEntry& entry = directory->models[model.id.Text()];
+    entry.reason.clear();
+    std::erase_if(entry.draining, [](const auto& draining) { return draining.expired(); });
+    if (status.ok()) {
+      PutIn(*job, &entry, &closings);
+    } else {
+      TakeBack(*job, &entry, &closings);  // the versions that served before serve on
+    }
+  });
+  // From here on nothing can fail.
+  if (status.ok() && (loads || !updates))
+    LOG_INFO << "successfully loaded '" << model.id.name << "'";
+  if (status.ok()) {
+    for (size_t i = 0; i < job->tasks.size(); ++i) {
+      VersionTask& task = job->tasks[i];
+      if (task.update == nullptr) continue;
+      job->Hold();
+      task.updated().Apply(closer_.reaper(), std::move(task.update), std::move(thens[i]));
+    }
+  }
+  job->tasks.clear();
+  closer_.Close(std::move(closings));
+  return status;
+}
+
+void ModelLoader::PutIn(const Job& job, ModelEntry* entry,
+                        std::vector<ModelCloser::Closing>* closings) {
+  std::map<int64_t, VersionEntry> served;
+  for (const VersionTask& task : job.tasks) {
+    const bool loaded = task.step == VersionTask::Step::kLoad;
+    served[task.version] =
+        loaded ? VersionEntry{ModelState::kReady, "", *task.loaded} : task.present;
+  }
+  for (auto& [version, old] : entry->versions) {
+    if (old.model == nullptr) continue;
+    const auto successor = served.find(version);
+    const bool replaced = successor != served.end();
+    if (replaced && successor->second.model == old.model) continue;
+    if (old.state == ModelState::kReady) {
+      closings->push_back(closer_.Prepare(entry->id, version, old.model, ""));
+    }
+    if (!replaced) {
+      served[version] = old;
+      served[version].state = ModelState::kUnloading;
+    } else if (old.model->config().sequence.enabled) {
+      entry->draining.push_back(old.model);
+    }
+  }
+  entry->versions = std::move(served);
+  entry->unloaded = false;
+}
+
+void ModelLoader::TakeBack(const Job& job, ModelEntry* entry,
+                           std::vector<ModelCloser::Closing>* closings) {
+  for (const VersionTask& task : job.tasks) {
+    if (task.step != VersionTask::Step::kLoad) continue;
+    if (task.loaded.ok()) {
+      closings->push_back(closer_.Prepare(entry->id, task.version, *task.loaded, ""));
+    }
+    VersionEntry& version = entry->versions[task.version];
+    if (version.state == ModelState::kReady) continue;
+    version.state = ModelState::kUnavailable;
+    version.reason = task.loaded.ok() ? "unloaded because another version failed to load"
+                                      : Describe(task.loaded.status());
+  }
+}
+
+void ModelLoader::End(Job* job, absl::Status status) noexcept {
+  const std::shared_ptr<const PreparedModel> model = std::move(job->model);
+  job->ended = true;
+  const ModelId& id = model->id;
+  const std::shared_ptr<ModelSource> source = model->source;
+  if (source != nullptr) source->EndLoad(status.ok());
+  if (!status.ok()) LOG_ERROR << "failed to load '" << id.name << "': " << status.message();
+  // Null if there was no memory to note anything: then this load leaves no record.
+  std::shared_ptr<const PreparedModel> attempted;
+  if (!job->record.empty()) attempted = job->record.begin()->second.attempted;
+  const bool again = catalogue_.NoteLoadEnd(id, status.ok(), job->on_request, ErrorText(status),
+                                            &job->record, &job->mark);
+  if (again) BeginAgain(attempted, std::move(job->mark));
+  if (source != nullptr) source->Leave();  // after EndLoad, which the agents have to see
+  if (job->progress != nullptr) job->progress->Count(status.ok());
+  job->Release(std::move(status));
+}
+
+void ModelLoader::Abandon(Job* job) noexcept {
+  // The load has not begun. The destructors of mark and ending do all that is left.
+  if (job->model == nullptr) return;
+  if (job->planned) {
+    // This runs only on threads of the pool, which may wait.
+    std::vector<ModelCloser::Closing> closings;
+    Insist(context_.clock, [&] {
+      closings.clear();
+      catalogue_.Update([&](ModelDirectory* directory) {
+        TakeBack(*job, &directory->models[job->model->id.Text()], &closings);
+      });
+    });
+    job->tasks.clear();
+    closer_.Close(std::move(closings));
+  }
+  End(job, OutOfMemory());
+}
+
+void ModelLoader::BeginAgain(const std::shared_ptr<const PreparedModel>& last,
+                             ModelCatalogue::BusyMark mark) noexcept try {
+  auto job = std::make_shared<Job>(this, std::move(mark), PlanRun::Ending());
+  job->model = reader_.ReadAgain(last);
+  pool_.Run([this, job] { Run(job); });
+} catch (const std::exception& e) {
+  LOG_ERROR << "model '" << last->id.name << "' is not loaded again with its members: " << e.what();
+}
+
+}  // namespace nereid
