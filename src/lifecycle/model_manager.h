@@ -26,12 +26,12 @@
 #include "lifecycle/load/load_reader.h"
 #include "lifecycle/load/model_closer.h"
 #include "lifecycle/load/model_loader.h"
-#include "lifecycle/member_resolver.h"
 #include "lifecycle/model/loaded_model.h"
 #include "lifecycle/plan/plan_run.h"
 #include "lifecycle/repository_list.h"
 #include "repository/load_override.h"
 #include "repository/snapshot.h"
+#include "scheduling/ensemble/model_resolver.h"
 
 namespace nereid {
 
@@ -120,6 +120,19 @@ class ModelManager {
 
  private:
   using Ended = ControlRequests::Ended;
+
+  // Finds the models that ensembles consist of.
+  class MemberResolver final : public ModelResolver {
+   public:
+    // `catalogue` outlives this.
+    explicit MemberResolver(const ModelCatalogue* catalogue) : catalogue_(*catalogue) {}
+    absl::StatusOr<std::shared_ptr<ServingModel>> Resolve(const EnsembleStep& step,
+                                                          const InferRequest* request) override;
+    Found LookUp(const EnsembleStep& step) override;
+
+   private:
+    const ModelCatalogue& catalogue_;
+  };
 
   // See ControlRequests::Options.
   std::optional<ModelId> Attempt(const ModelChange& change, Ended ended);

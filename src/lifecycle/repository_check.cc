@@ -16,7 +16,7 @@
 #include "config/ensemble_members.h"
 #include "config/relations.h"
 #include "config/version_policy.h"
-#include "lifecycle/plan/dependency_graph.h"
+#include "lifecycle/plan/load_planner.h"
 
 namespace nereid {
 namespace {

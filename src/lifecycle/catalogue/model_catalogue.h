@@ -23,7 +23,7 @@
 #include "base/mutex.h"
 #include "base/read_mostly.h"
 #include "lifecycle/catalogue/model_directory.h"
-#include "lifecycle/load/model_reader.h"
+#include "lifecycle/model/prepared_model.h"
 #include "lifecycle/plan/load_planner.h"
 
 namespace nereid {

@@ -1,5 +1,6 @@
 // LoadReader: reads everything that a load plan needs: the models' locations, their configurations
-// and those of ensembles' members. Blocks on file I/O. Thread-safe. Owned by the model manager.
+// and those of ensembles' members. Repository agents prepare a model before it is read. Blocks on
+// file I/O. Thread-safe. Owned by the model manager.
 #ifndef NEREID_LIFECYCLE_LOAD_LOAD_READER_H_
 #define NEREID_LIFECYCLE_LOAD_LOAD_READER_H_
 
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "lifecycle/catalogue/model_catalogue.h"
-#include "lifecycle/load/model_reader.h"
+#include "lifecycle/model/prepared_model.h"
 #include "lifecycle/plan/load_planner.h"
 #include "lifecycle/repository_list.h"
 #include "repository/load_override.h"
@@ -28,11 +29,17 @@ struct LoadWork {
 
 class LoadReader {
  public:
+  struct Options {
+    const FileSystem* file_system = nullptr;  // outlives this
+    std::string model_config_name;
+    bool auto_complete_config = true;
+    RepositoryAgents* agents = nullptr;  // outlives this
+  };
+
   // All arguments' targets outlive this object.
-  LoadReader(ModelReader::Options options, const RepositoryList* repositories,
-             ModelCatalogue* catalogue)
-      : file_system_(*options.file_system),
-        reader_(std::move(options)),
+  LoadReader(Options options, const RepositoryList* repositories, ModelCatalogue* catalogue)
+      : options_(std::move(options)),
+        file_system_(*options_.file_system),
         repositories_(*repositories),
         catalogue_(*catalogue) {}
 
@@ -44,6 +51,7 @@ class LoadReader {
   absl::StatusOr<Places> Locate(const std::string& name) const;
   // The files in `directory`; none if the path is empty. INTERNAL.
   absl::StatusOr<ModelFiles> Scan(const ModelId& id, const std::string& directory) const;
+  // Reads a model. What is wrong with its configuration is in the result.
   std::shared_ptr<const PreparedModel> Read(const ModelId& id, ModelFiles files,
                                             const LoadOverride& override) const;
   // Reads an ensemble whose members change, to be loaded again as before.
@@ -55,8 +63,14 @@ class LoadReader {
   void ReadRest(const std::vector<PlannedAction>& actions, PreparedModels* prepared) const;
 
  private:
+  // Reads what a load of `model` needs besides its id and files. `config_source`: where.
+  absl::Status Prepare(const LoadOverride& override, ConfigSource* config_source,
+                       PreparedModel* model) const;
+  // The agents that the configuration names, which have prepared the model; null if there are none.
+  absl::StatusOr<std::unique_ptr<AgentChain>> LoadAgents(const ConfigSource& config) const;
+
+  const Options options_;
   const FileSystem& file_system_;
-  const ModelReader reader_;
   const RepositoryList& repositories_;
   ModelCatalogue& catalogue_;
 };

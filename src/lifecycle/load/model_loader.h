@@ -9,20 +9,43 @@
 
 #include <absl/status/statusor.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "lifecycle/catalogue/model_catalogue.h"
 #include "lifecycle/load/load_pool.h"
-#include "lifecycle/load/load_progress.h"
 #include "lifecycle/load/load_reader.h"
 #include "lifecycle/load/model_closer.h"
 #include "lifecycle/model/loaded_model.h"
 #include "lifecycle/plan/plan_run.h"
 
 namespace nereid {
+
+// Writes to the log how many models of a plan are loaded: about once per second, and at the end.
+// Thread-safe. Shared by the loads of the plan.
+class LoadProgress {
+ public:
+  LoadProgress(Clock* clock, int64_t total)
+      : clock_(clock), total_(total), start_(clock->Now()), next_(start_ + kPeriod) {}
+  void Count(bool ok) noexcept ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  static constexpr Duration kPeriod = std::chrono::seconds(1);
+  static constexpr int64_t kWorthTelling = 10;
+
+  Clock* const clock_;
+  const int64_t total_;
+  const TimePoint start_;
+  Mutex mu_;
+  TimePoint next_ ABSL_GUARDED_BY(mu_);
+  int64_t done_ ABSL_GUARDED_BY(mu_) = 0;
+  int64_t failed_ ABSL_GUARDED_BY(mu_) = 0;
+};
 
 class ModelLoader {
  public:

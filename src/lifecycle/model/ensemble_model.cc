@@ -13,8 +13,7 @@
 #include "config/ensemble_members.h"
 #include "infer/infer_request.h"
 #include "infer/serving_model.h"
-#include "lifecycle/model/model_fingerprint.h"
-#include "lifecycle/model/output_labels.h"
+#include "lifecycle/model/version_files.h"
 
 namespace nereid {
 namespace {

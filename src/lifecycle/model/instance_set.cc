@@ -7,15 +7,56 @@
 #include <set>
 #include <utility>
 
+#include "backend_host/backend_instance.h"
 #include "base/insist.h"
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "config/relations.h"
-#include "lifecycle/model/instance_changes.h"
-#include "lifecycle/model/running_instance.h"
+#include "execution/instance_runner.h"
+#include "execution/rate_limited_source.h"
 
 namespace nereid {
+
+// One instance of a model with its thread. Owned by its InstanceSet. Thread-compatible except for
+// `in_use`.
+struct RunningInstance {
+  ~RunningInstance() { Close(); }
+
+  void Serve() {
+    if (!spec.passive) runner->Serve();
+  }
+  // Stops waiting for resources.
+  void Close() {
+    if (limited != nullptr) limited->Close();
+  }
+
+  InstanceSpec spec;
+  FlightRecorder::Lease records;               // outlives the executions
+  int place = 0;                               // number among the model's instances
+  std::unique_ptr<RateLimitedSource> limited;  // null without rate limiter
+  BackendInstance* backend = nullptr;          // owned by the runner
+  Gate in_use;                                 // others use `backend`; closed before its end
+  std::unique_ptr<InstanceRunner> runner;      // joins before the source is destroyed
+};
+
 namespace {
+
+bool SameNeeds(const std::vector<ResourceNeed>& a, const std::vector<ResourceNeed>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].name != b[i].name || a[i].global != b[i].global || a[i].count != b[i].count) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool CanServeAs(const InstanceSpec& present, const InstanceSpec& wanted) {
+  return present.kind == wanted.kind && present.device_id == wanted.device_id &&
+         present.host_policy_name == wanted.host_policy_name && present.passive == wanted.passive &&
+         present.rate_priority == wanted.rate_priority &&
+         SameNeeds(present.resources, wanted.resources);
+}
 
 const HostPolicySettings& Policies(const LoadContext& context) {
   static const auto* const kNone = new HostPolicySettings;
@@ -23,6 +64,25 @@ const HostPolicySettings& Policies(const LoadContext& context) {
 }
 
 }  // namespace
+
+InstanceChanges CompareInstances(const std::vector<InstanceSpec>& present,
+                                 const std::vector<InstanceSpec>& wanted) {
+  InstanceChanges changes;
+  std::vector<bool> stays(present.size(), false);
+  for (size_t w = 0; w < wanted.size(); ++w) {
+    size_t p = 0;
+    while (p < present.size() && (stays[p] || !CanServeAs(present[p], wanted[w]))) ++p;
+    if (p == present.size()) {
+      changes.added.push_back(w);
+    } else {
+      stays[p] = true;
+    }
+  }
+  for (size_t p = 0; p < present.size(); ++p) {
+    if (!stays[p]) changes.removed.push_back(p);
+  }
+  return changes;
+}
 
 absl::Status InstanceSet::CheckNotAllPassive(const std::string& model,
                                              const std::vector<InstanceSpec>& instances) {

@@ -17,6 +17,7 @@
 #include "base/gate.h"
 #include "base/mutex.h"
 #include "c_objects/buffer_attributes.h"
+#include "config/compiled_model.h"
 #include "execution/warmup.h"
 #include "infer/serving_model.h"
 #include "lifecycle/model/load_context.h"
@@ -24,6 +25,19 @@
 #include "scheduling/scheduler.h"
 
 namespace nereid {
+
+// Which instances are kept when the instance groups change.
+struct InstanceChanges {
+  std::vector<size_t> removed;  // indices into the present instances
+  std::vector<size_t> added;    // indices into the wanted instances
+
+  friend bool operator==(const InstanceChanges&, const InstanceChanges&) = default;
+};
+
+// A present instance is kept if a wanted one differs from it in its name only. If several could be
+// kept, the first ones are.
+InstanceChanges CompareInstances(const std::vector<InstanceSpec>& present,
+                                 const std::vector<InstanceSpec>& wanted);
 
 struct RunningInstance;
 

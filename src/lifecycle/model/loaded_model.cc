@@ -10,8 +10,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "config/states.h"
-#include "lifecycle/model/model_fingerprint.h"
-#include "lifecycle/model/output_labels.h"
+#include "lifecycle/model/version_files.h"
 #include "scheduling/adaptive/adaptive_policy.h"
 
 namespace nereid {

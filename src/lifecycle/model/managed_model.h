@@ -13,7 +13,7 @@
 
 #include "c_objects/buffer_attributes.h"
 #include "infer/serving_model.h"
-#include "lifecycle/model/model_source.h"
+#include "lifecycle/model/prepared_model.h"
 #include "lifecycle/model/reaper.h"
 
 namespace nereid {

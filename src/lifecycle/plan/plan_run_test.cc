@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "lifecycle/plan/dependency_graph.h"
 #include "lifecycle/testing/small_stack.h"
 
 namespace nereid {

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "lifecycle/model/instance_changes.h"
-#include "lifecycle/plan/dependency_graph.h"
+#include "lifecycle/model/instance_set.h"
 #include "lifecycle/plan/load_planner.h"
 
 namespace nereid {

@@ -1,4 +1,4 @@
-#include "lifecycle/model/model_source.h"
+#include "lifecycle/model/prepared_model.h"
 
 #include <exception>
 
@@ -28,6 +28,12 @@ void ModelSource::BeginUnload() noexcept try {
   if (agents_ != nullptr) agents_->Unload();
 } catch (const std::exception& e) {
   LOG_ERROR << "repository agents were not told of the end of a model: " << e.what();
+}
+
+std::vector<std::string> PreparedModel::MemberNames() const {
+  std::vector<std::string> names;
+  for (const EnsembleMember& member : members) names.push_back(member.name);
+  return names;
 }
 
 }  // namespace nereid

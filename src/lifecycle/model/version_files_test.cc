@@ -1,4 +1,4 @@
-#include "lifecycle/model/model_fingerprint.h"
+#include "lifecycle/model/version_files.h"
 
 #include <gtest/gtest.h>
 
