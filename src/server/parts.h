@@ -8,13 +8,13 @@
 #include "backend_host/backend_registry.h"
 #include "base/executor.h"
 #include "base/job_threads.h"
+#include "base/ticker.h"
 #include "base/timer.h"
 #include "cache/response_cache.h"
 #include "execution/rate_limiter.h"
 #include "filesystem/local_file_system.h"
 #include "lifecycle/model/readiness_checker.h"
 #include "lifecycle/model_manager.h"
-#include "lifecycle/repository_poller.h"
 #include "memory/output_allocator.h"
 #include "server/server.h"
 #include "server/traffic_recorder.h"
@@ -37,7 +37,7 @@ struct Server::Parts {
   std::unique_ptr<InputRecorder> inputs;        // null: inputs are not recorded; models use it
   std::unique_ptr<BackendRegistry> backends;
   std::unique_ptr<ModelManager> models;
-  std::unique_ptr<RepositoryPoller> poller;  // null: no polling
+  std::unique_ptr<Ticker> poller;            // null: no polling
   std::unique_ptr<TrafficRecorder> traffic;  // null: nothing is recorded to a file
   // Of the frontends. Destroyed first: waits for the jobs, which use all other members.
   JobThreads jobs{"server job", kJobs};

@@ -385,8 +385,8 @@ void Server::StartPolling() {
   if (options_.control_mode != ModelControlMode::kPoll || options_.repository_poll_secs == 0) {
     return;
   }
-  parts_->poller = std::make_unique<RepositoryPoller>(
-      clock_, std::chrono::seconds(options_.repository_poll_secs), [this] {
+  parts_->poller = std::make_unique<Ticker>(
+      clock_, std::chrono::seconds(options_.repository_poll_secs), "poll", [this] {
         // Does not wait for loads, so that a slow one does not delay later polls.
         const absl::Status polled = models_->Poll(/*wait=*/false);
         if (!polled.ok()) LOG_ERROR << "failed to poll: " << polled.message();

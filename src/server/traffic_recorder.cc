@@ -46,11 +46,11 @@ TrafficRecorder::TrafficRecorder(const TrafficRecorderOptions& options, std::FIL
     MutexLock lock(&mu_);
     Write(RecordingHeader(ToNanos(clock->Now()), clock->WallMillis()));
   }
-  poller_ = std::make_unique<RepositoryPoller>(clock, kInterval, [this] { Poll(); });
+  ticker_ = std::make_unique<Ticker>(clock, kInterval, "record", [this] { Poll(); });
 }
 
 TrafficRecorder::~TrafficRecorder() {
-  poller_.reset();
+  ticker_.reset();
   Poll();
   std::vector<std::string> notes;
   {

@@ -16,9 +16,9 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/ticker.h"
 #include "infer/input_recorder.h"
 #include "infer/serving_model.h"
-#include "lifecycle/repository_poller.h"
 #include "observe/record/flight_recorder.h"
 
 namespace nereid {
@@ -80,7 +80,7 @@ class TrafficRecorder {
   uint64_t last_number_ ABSL_GUARDED_BY(mu_) = 0;
   // Those that serve, and those that others still use: their requests are under way.
   std::map<std::shared_ptr<const ServingModel>, Followed> followed_ ABSL_GUARDED_BY(mu_);
-  std::unique_ptr<RepositoryPoller> poller_;  // last: uses all of the above
+  std::unique_ptr<Ticker> ticker_;  // last: uses all of the above
 };
 
 }  // namespace nereid

@@ -1,4 +1,4 @@
-#include "lifecycle/repository_poller.h"
+#include "base/ticker.h"
 
 #include <exception>
 #include <utility>
@@ -9,10 +9,14 @@
 
 namespace nereid {
 
-RepositoryPoller::RepositoryPoller(Clock* clock, Duration interval, std::function<void()> poll)
-    : clock_(clock), interval_(interval), poll_(std::move(poll)), thread_([this] { Run(); }) {}
+Ticker::Ticker(Clock* clock, Duration interval, std::string task, std::function<void()> tick)
+    : clock_(clock),
+      interval_(interval),
+      task_(std::move(task)),
+      tick_(std::move(tick)),
+      thread_([this] { Run(); }) {}
 
-RepositoryPoller::~RepositoryPoller() {
+Ticker::~Ticker() {
   {
     MutexLock lock(&mu_);
     stopped_ = true;
@@ -21,7 +25,7 @@ RepositoryPoller::~RepositoryPoller() {
   thread_.join();
 }
 
-void RepositoryPoller::Run() {
+void Ticker::Run() {
   BecomeBackgroundThread();
   PrepareThreadForCrash();
   while (true) {
@@ -36,14 +40,14 @@ void RepositoryPoller::Run() {
       }
     }
     try {
-      poll_();
-    } catch (const std::exception& e) {  // no memory: tries again at the next poll
-      LOG_ERROR << "failed to poll: " << e.what();
+      tick_();
+    } catch (const std::exception& e) {  // no memory: the next call tries again
+      LOG_ERROR << "failed to " << task_ << ": " << e.what();
     }
   }
 }
 
-bool RepositoryPoller::Stop(TimePoint deadline) {
+bool Ticker::Stop(TimePoint deadline) {
   MutexLock lock(&mu_);
   stopped_ = true;
   changed_.NotifyAll();
