@@ -58,8 +58,8 @@ class ModelManagerTest : public ::testing::Test {
     const auto it = directory.models.find(name);
     if (it == directory.models.end()) return states;
     for (const auto& [version, entry] : it->second.versions) {
-      states.push_back(std::to_string(version) + ": " + ModelStateName(entry.state) +
-                       (entry.reason.empty() ? "" : " " + entry.reason));
+      states.push_back(std::to_string(version) + ": " + VersionStateName(entry.state()) +
+                       (entry.reason().empty() ? "" : " " + entry.reason()));
     }
     return states;
   }

@@ -12,9 +12,9 @@ absl::StatusOr<std::string> Server::MetricsText() const {
   ModelMetrics models;
   for (const auto& [name, entry] : models_->Directory().models) {
     for (const auto& [version, v] : entry.versions) {
-      if (v.model == nullptr) continue;
-      models.BeginVersion(entry.id.name, version, entry.id.space, v.model->config().metric_tags);
-      v.model->DescribeMetrics(&models);
+      if (v.model() == nullptr) continue;
+      models.BeginVersion(entry.id.name, version, entry.id.space, v.model()->config().metric_tags);
+      v.model()->DescribeMetrics(&models);
     }
   }
   std::optional<MachineSample> machine;

@@ -27,7 +27,8 @@ absl::StatusOr<std::string> Server::MakeLiveJson(absl::string_view name) const {
   for (const auto& [key, entry] : models_->Directory().models) {
     if (!name.empty() && entry.id.name != name) continue;
     for (const auto& [version, v] : entry.versions) {
-      models.push_back({{entry.id.name, version, ModelStateName(v.state), v.reason}, v.model});
+      models.push_back(
+          {{entry.id.name, version, VersionStateName(v.state()), v.reason()}, v.model()});
     }
   }
   if (models.empty() && !name.empty()) {

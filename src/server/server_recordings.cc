@@ -58,7 +58,7 @@ std::vector<std::shared_ptr<const ServingModel>> Server::RecordingModels() const
   std::vector<std::shared_ptr<const ServingModel>> models;
   for (const auto& [key, entry] : models_->Directory().models) {
     for (const auto& [version, v] : entry.versions) {
-      if (v.model != nullptr) models.push_back(v.model);
+      if (v.model() != nullptr) models.push_back(v.model());
     }
   }
   return models;

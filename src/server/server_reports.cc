@@ -93,7 +93,7 @@ absl::StatusOr<ModelMetadata> Server::GetModelMetadata(absl::string_view name,
     const absl::StatusOr<const ModelEntry*> entry = models_->Directory().FindEntry(name);
     if (!entry.ok()) return entry.status();
     for (const auto& [number, v] : (*entry)->versions) {
-      if (v.state == ModelState::kReady) metadata.versions.push_back(number);
+      if (v.ready()) metadata.versions.push_back(number);
     }
   }
   metadata.platform = config.platform.empty() ? config.backend : config.platform;
@@ -121,16 +121,13 @@ absl::StatusOr<std::vector<ModelStatisticsReport>> Server::Statistics(absl::stri
   for (const auto& [model_name, entry] : directory.models) {
     if (!name.empty() && entry.id.name != name) continue;
     for (const auto& [number, v] : entry.versions) {
-      if (v.state != ModelState::kReady || (version >= 0 && number != version)) continue;
-      reports.push_back(Report(v.model.get()));
+      if (!v.ready() || (version >= 0 && number != version)) continue;
+      reports.push_back(Report(v.model().get()));
     }
   }
   if (name.empty() || !reports.empty()) return reports;
   const auto is_served = [&](const auto& model) {
-    const auto& versions = model.second.versions;
-    return model.second.id.name == name &&
-           std::any_of(versions.begin(), versions.end(),
-                       [](const auto& v) { return v.second.state == ModelState::kReady; });
+    return model.second.id.name == name && model.second.serves();
   };
   if (std::none_of(directory.models.begin(), directory.models.end(), is_served)) {
     return absl::InvalidArgumentError(
@@ -160,8 +157,8 @@ std::vector<IndexEntry> Server::ListModels(bool ready_only) const {
       continue;
     }
     for (const auto& [version, v] : it->second.versions) {
-      if (ready_only && v.state != ModelState::kReady) continue;
-      index.push_back({name, version, ModelStateName(v.state), v.reason});
+      if (ready_only && !v.ready()) continue;
+      index.push_back({name, version, VersionStateName(v.state()), v.reason()});
     }
   }
   return index;

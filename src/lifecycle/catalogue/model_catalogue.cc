@@ -6,18 +6,6 @@
 #include "repository/snapshot.h"
 
 namespace nereid {
-namespace {
-
-bool HasReady(const ModelEntry& entry) {
-  return std::any_of(entry.versions.begin(), entry.versions.end(),
-                     [](const auto& v) { return v.second.state == ModelState::kReady; });
-}
-
-std::string ReasonText(const std::string& reason) {
-  return reason.empty() ? kUnloadedReason : reason;
-}
-
-}  // namespace
 
 ModelCatalogue::ModelCatalogue(Clock* clock, bool namespacing,
                                std::function<void(const ModelId&)> on_released)
@@ -49,7 +37,7 @@ void ModelCatalogue::NoteFailure(const ModelId& id, const absl::Status& error) {
   Update([&](ModelDirectory* directory) {
     ModelEntry& entry = directory->models[id.Text()];
     entry.id = id;
-    if (!HasReady(entry)) entry.reason = std::string(error.message());
+    if (!entry.serves()) entry.reason = std::string(error.message());
   });
 }
 
@@ -71,13 +59,9 @@ void ModelCatalogue::NoteRetired(
     ModelEntry& model = directory->models[id.Text()];
     model.unloaded = !stays_wanted;
     for (auto& [version, entry] : model.versions) {
-      if (entry.state == ModelState::kReady) {
-        entry.state = ModelState::kUnloading;
-        prepare(version, entry);
-      } else if (entry.state == ModelState::kUnavailable) {
-        entry.reason = ReasonText(reason);
-        entry.retired = true;
-      }
+      const bool served = entry.ready();
+      entry.Retire(reason);
+      if (served) prepare(version, entry);
     }
   });
   // From here on nothing can fail.
@@ -96,24 +80,19 @@ void ModelCatalogue::NoteClosed(const ModelId& id, int64_t version, const Manage
     if (entry == directory.models.end()) return false;
     const auto known = entry->second.versions.find(version);
     // False if the version was replaced: then the entry is that of its successor.
-    return known != entry->second.versions.end() && known->second.model.get() == model;
+    return known != entry->second.versions.end() && known->second.model().get() == model;
   };
   Update([&](ModelDirectory* directory) {
     if (!is_known(*directory)) return;
-    VersionEntry& gone = directory->models[id.Text()].versions.find(version)->second;
-    gone.model = nullptr;
-    if (gone.state != ModelState::kUnloading) return;
-    gone.state = ModelState::kUnavailable;
-    gone.reason = ReasonText(reason);
-    gone.retired = true;
+    directory->models[id.Text()].versions.find(version)->second.TornDown(reason);
   });
 }
 
 void ModelCatalogue::Forget(const RepositorySnapshot& snapshot) {
   std::shared_ptr<const ModelDirectory> old;
   MutexLock lock(&mu_);
-  // A copy: the thread safety analysis does not see in the predicate that the lock is held.
-  const std::set<ModelId> busy = busy_;
+  // Here, because the thread safety analysis does not see in the predicate that the lock is held.
+  const std::set<ModelId> busy = BusyIds();
   old = Publish([&](ModelDirectory* directory) {
     directory->models.EraseIf([&](const ModelEntry& model) {
       return model.versions.empty() && busy.count(model.id) == 0 &&
@@ -126,7 +105,7 @@ void ModelCatalogue::Forget(const RepositorySnapshot& snapshot) {
 
 bool ModelCatalogue::Serves(const ModelId& id) const {
   const auto entry = current_->models.find(id.Text());
-  return entry != current_->models.end() && HasReady(entry->second);
+  return entry != current_->models.end() && entry->second.serves();
 }
 
 RunningModel ModelCatalogue::RunningOf(const ModelId& id, const Record& record) const {
@@ -139,6 +118,12 @@ RunningModel ModelCatalogue::RunningOf(const ModelId& id, const Record& record) 
   model.from_request_files = record.attempted->from_request_files;
   model.failed = !record.error.empty();
   return model;
+}
+
+std::set<ModelId> ModelCatalogue::BusyIds() const {
+  std::set<ModelId> ids;
+  for (const auto& [id, busy] : busy_) ids.insert(id);
+  return ids;
 }
 
 std::map<ModelId, RunningModel> ModelCatalogue::Running() const {
@@ -158,13 +143,13 @@ std::shared_ptr<const PreparedModel> ModelCatalogue::InForce(const ModelId& id) 
 
 ModelCatalogue::Standing ModelCatalogue::Look() const {
   MutexLock lock(&mu_);
-  return {Running(), busy_, nullptr, changes_};
+  return {Running(), BusyIds(), nullptr, changes_};
 }
 
 std::optional<ModelCatalogue::Standing> ModelCatalogue::LookAround(const ModelId& id) const {
   MutexLock lock(&mu_);
   if (busy_.count(id) > 0) return std::nullopt;
-  Standing standing{{}, busy_, InForce(id), changes_};
+  Standing standing{{}, BusyIds(), InForce(id), changes_};
   const auto add = [&](const ModelId& other, const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(
                        mu_) { standing.running[other] = RunningOf(other, record); };
   if (const auto own = records_.find(id); own != records_.end()) add(id, own->second);
@@ -226,7 +211,9 @@ bool ModelCatalogue::NoteLoadEnd(const ModelId& id, bool ok, bool on_request, st
       record.error = std::move(error);
       record.changed = ++changes_;
     }
-    if (again_.erase(id) > 0 && begun) return true;
+    if (mark->catalogue_ != nullptr && std::exchange(mark->place_->second.again, false) && begun) {
+      return true;
+    }
     released = ReleaseLocked(std::move(*mark));
   }
   Released(released);
@@ -237,7 +224,6 @@ void ModelCatalogue::NoteUnloadEnd(const ModelId& id, BusyMark mark) {
   ReleasedModel released;
   {
     MutexLock lock(&mu_);
-    again_.erase(id);
     released = ReleaseLocked(std::move(mark));
   }
   Released(released);
@@ -247,22 +233,20 @@ void ModelCatalogue::NoteUnloadEnd(const ModelId& id, BusyMark mark) {
 
 std::vector<ModelCatalogue::BusyMark> ModelCatalogue::MarkBusy(
     const std::vector<PlannedAction>& actions, const FoundModels& read) {
-  std::set<ModelId> models;
-  std::map<ModelId, std::vector<std::string>> loading;
+  BusyModels busy;
   std::set<ModelId> ensembles;
-  std::vector<std::pair<std::set<ModelId>::const_iterator, bool>> places;
+  std::vector<std::pair<BusyModels::iterator, bool>> places;
   for (const PlannedAction& action : actions) {
-    places.push_back(models.insert(action.model));
+    places.push_back(busy.try_emplace(action.model));
     const auto found = read.find(action.model);
     if (!IsLoad(action) || found == read.end()) continue;
-    loading[action.model] = found->second.members;
+    places.back().first->second.members = found->second.members;
     if (!found->second.members.empty()) ensembles.insert(action.model);
   }
   std::vector<BusyMark> marks;
   marks.reserve(places.size());
   // From here on nothing takes memory.
-  busy_.merge(models);
-  loading_.merge(loading);
+  busy_.merge(busy);
   ensembles_.merge(ensembles);
   // If a model has two actions, the first one gets the mark.
   for (const auto& [place, is_first] : places) {
@@ -309,9 +293,10 @@ std::vector<PlannedAction> ModelCatalogue::PlanUnload(const std::set<ModelId>& i
                                                       bool with_members) const {
   LoadInput input;
   input.running = Running();
-  for (const auto& [loading, members] : loading_) {
-    RunningModel& model = input.running[loading];
-    model.members.insert(model.members.end(), members.begin(), members.end());
+  for (const auto& [id, busy] : busy_) {
+    if (!busy.members.has_value()) continue;
+    RunningModel& model = input.running[id];
+    model.members.insert(model.members.end(), busy.members->begin(), busy.members->end());
     model.wanted = true;
   }
   for (const ModelId& id : ids) {
@@ -342,10 +327,11 @@ ModelCatalogue::Claim ModelCatalogue::ClaimSync(std::vector<PlannedAction> actio
   MutexLock lock(&mu_);
   // The next poll sees the files of a busy model that has changed, but not that an ensemble has to
   // be loaded again because of its members. So the ensemble is noted here.
-  for (const PlannedAction& action : OnlyModels(actions, busy_)) {
-    if (IsLoad(action) && known_busy.count(action.model) == 0) again_.insert(action.model);
+  const std::set<ModelId> busy = BusyIds();
+  for (const PlannedAction& action : OnlyModels(actions, busy)) {
+    if (IsLoad(action) && known_busy.count(action.model) == 0) busy_.at(action.model).again = true;
   }
-  return ClaimBut(std::move(actions), busy_, read);
+  return ClaimBut(std::move(actions), busy, read);
 }
 
 ModelCatalogue::Claim ModelCatalogue::ClaimAgain(std::vector<PlannedAction> skipped) {
@@ -358,9 +344,10 @@ ModelCatalogue::Claim ModelCatalogue::ClaimAgain(std::vector<PlannedAction> skip
     action.reason.clear();
     action.on_request = false;
     const auto record = records_.find(action.model);
-    const bool busy = busy_.count(action.model) > 0;
-    if (busy) again_.insert(action.model);
-    if (busy || record == records_.end() || !record->second.wanted) not_now.insert(action.model);
+    const auto busy = busy_.find(action.model);
+    if (busy != busy_.end()) busy->second.again = true;
+    if (busy != busy_.end() || record == records_.end() || !record->second.wanted)
+      not_now.insert(action.model);
   }
   return ClaimBut(std::move(skipped), not_now, {});
 }
@@ -376,14 +363,13 @@ void ModelCatalogue::Release(BusyMark mark) noexcept {
 
 ModelCatalogue::ReleasedModel ModelCatalogue::ReleaseLocked(BusyMark mark) noexcept {
   if (std::exchange(mark.catalogue_, nullptr) == nullptr) return {};
-  loading_.erase(*mark.place_);
   ReleasedModel released = busy_.extract(mark.place_);
   changed_.NotifyAll();
   return released;
 }
 
 void ModelCatalogue::Released(const ReleasedModel& model) const noexcept {
-  if (!model.empty() && on_released_) on_released_(model.value());
+  if (!model.empty() && on_released_) on_released_(model.key());
 }
 
 bool ModelCatalogue::IsBusy(const ModelId& id) const {

@@ -42,6 +42,7 @@ class ModelCatalogue {
   };
   using Records = std::map<ModelId, Record>;
   using FoundModels = std::map<ModelId, FoundModel>;
+  using BusyModels = std::map<ModelId, BusyModel>;
 
   // Marks a model as busy: while the mark lives, nobody else works on the model. A failure destroys
   // the mark, so that a later load does not wait forever. REQUIRES: the catalogue's mutex is not
@@ -62,11 +63,11 @@ class ModelCatalogue {
 
    private:
     friend class ModelCatalogue;
-    BusyMark(ModelCatalogue* catalogue, std::set<ModelId>::const_iterator place)
+    BusyMark(ModelCatalogue* catalogue, BusyModels::iterator place)
         : catalogue_(catalogue), place_(place) {}
 
     ModelCatalogue* catalogue_ = nullptr;  // null: of no model
-    std::set<ModelId>::const_iterator place_;
+    BusyModels::iterator place_;
   };
 
   // Actions on models that only the claimer may work on.
@@ -162,11 +163,12 @@ class ModelCatalogue {
 
  private:
   // A node of busy_: taking it out takes no memory. Empty: of no model.
-  using ReleasedModel = std::set<ModelId>::node_type;
+  using ReleasedModel = BusyModels::node_type;
 
   // As Update. Returns the old directory, which must not be destroyed under the mutex.
   [[nodiscard]] std::shared_ptr<const ModelDirectory> Publish(
       const std::function<void(ModelDirectory*)>& change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::set<ModelId> BusyIds() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::map<ModelId, RunningModel> Running() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   RunningModel RunningOf(const ModelId& id, const Record& record) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -198,10 +200,7 @@ class ModelCatalogue {
   Records records_ ABSL_GUARDED_BY(mu_);
   std::set<ModelId> ensembles_ ABSL_GUARDED_BY(mu_);  // models that have ever had members
   uint64_t changes_ ABSL_GUARDED_BY(mu_) = 0;
-  std::set<ModelId> busy_ ABSL_GUARDED_BY(mu_);
-  // The names of the members of busy models that are being loaded.
-  std::map<ModelId, std::vector<std::string>> loading_ ABSL_GUARDED_BY(mu_);
-  std::set<ModelId> again_ ABSL_GUARDED_BY(mu_);  // busy models to be loaded again afterwards
+  BusyModels busy_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace nereid

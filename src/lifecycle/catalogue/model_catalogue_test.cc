@@ -208,7 +208,9 @@ TEST_F(ModelCatalogueTest, AFailureIsTheReasonUnlessAVersionServes) {
   catalogue_.NoteFailure(kA, absl::InvalidArgumentError("why"));
   EXPECT_EQ(catalogue_.Directory().models.at("a").reason, "why");
   catalogue_.Update([](ModelDirectory* directory) {
-    directory->models["b"].versions[1].state = ModelState::kReady;
+    VersionEntry& version = directory->models["b"].versions[1];
+    version.BeginLoad();
+    version.Serve(nullptr);
   });
   catalogue_.NoteFailure(kB, absl::InvalidArgumentError("why"));
   EXPECT_EQ(catalogue_.Directory().models.at("b").reason, "");

@@ -8,20 +8,9 @@
 
 namespace nereid {
 
-const char* ModelStateName(ModelState state) {
-  switch (state) {
-    case ModelState::kUnknown:
-      return "UNKNOWN";
-    case ModelState::kReady:
-      return "READY";
-    case ModelState::kUnavailable:
-      return "UNAVAILABLE";
-    case ModelState::kLoading:
-      return "LOADING";
-    case ModelState::kUnloading:
-      return "UNLOADING";
-  }
-  return "UNKNOWN";
+bool ModelEntry::serves() const {
+  return std::any_of(versions.begin(), versions.end(),
+                     [](const auto& version) { return version.second.ready(); });
 }
 
 void ModelDirectory::Finish() {
@@ -103,7 +92,7 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelDirectory::FindVersion(const 
   }
   if (version < 0) {
     for (auto entry = versions.rbegin(); entry != versions.rend(); ++entry) {
-      if (entry->second.state == ModelState::kReady) return entry->second.model;
+      if (entry->second.ready()) return entry->second.model();
     }
     return absl::NotFoundError(
         absl::StrCat("Request for unknown model: '", name, "' has no available versions"));
@@ -113,11 +102,11 @@ absl::StatusOr<std::shared_ptr<ManagedModel>> ModelDirectory::FindVersion(const 
     return absl::NotFoundError(
         absl::StrCat("Request for unknown model: '", name, "' version ", version, " is not found"));
   }
-  if (entry->second.state != ModelState::kReady) {
+  if (!entry->second.ready()) {
     return absl::UnavailableError(absl::StrCat("Request for unknown model: '", name, "' version ",
                                                version, " is not at ready state"));
   }
-  return entry->second.model;
+  return entry->second.model();
 }
 
 std::optional<std::vector<std::shared_ptr<ManagedModel>>> ModelDirectory::Expected() const {
@@ -125,16 +114,17 @@ std::optional<std::vector<std::shared_ptr<ManagedModel>>> ModelDirectory::Expect
   for (const auto& [name, entry] : models) {
     // A model whose configuration could not be read does not make the server unready.
     if (entry.versions.empty() && entry.looked_for_versions) return std::nullopt;
-    const bool serves = std::any_of(entry.versions.begin(), entry.versions.end(),
-                                    [](auto& v) { return v.second.state == ModelState::kReady; });
+    const bool serves = entry.serves();
     for (const auto& [version, v] : entry.versions) {
-      if (v.state == ModelState::kReady) {
-        expected.push_back(v.model);
-        continue;
+      switch (RoleInReadiness(v.state(), serves)) {
+        case ReadinessRole::kAsked:
+          expected.push_back(v.model());
+          break;
+        case ReadinessRole::kIgnored:
+          break;
+        case ReadinessRole::kMissing:
+          return std::nullopt;
       }
-      const bool gone = v.state == ModelState::kUnloading || v.retired;
-      const bool comes_besides = v.state == ModelState::kLoading && serves;
-      if (!gone && !comes_besides) return std::nullopt;
     }
   }
   return expected;
@@ -153,7 +143,7 @@ std::shared_ptr<ManagedModel> ModelDirectory::FindSequence(const ModelEntry& mod
            candidate->HasSequence(id);
   };
   for (const auto& [number, entry] : model.versions) {
-    if (lives_in(entry.model)) return entry.model;
+    if (lives_in(entry.model())) return entry.model();
   }
   for (const std::weak_ptr<ManagedModel>& draining : model.draining) {
     if (std::shared_ptr<ManagedModel> replaced = draining.lock(); lives_in(replaced)) {

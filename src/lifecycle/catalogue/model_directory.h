@@ -17,26 +17,12 @@
 #include <string>
 #include <vector>
 
+#include "lifecycle/catalogue/model_state.h"
 #include "lifecycle/catalogue/sharing_map.h"
-#include "lifecycle/model/loaded_model.h"
+#include "lifecycle/model/managed_model.h"
 #include "model/model_id.h"
 
 namespace nereid {
-
-enum class ModelState { kUnknown, kReady, kUnavailable, kLoading, kUnloading };
-const char* ModelStateName(ModelState state);
-
-// The reason of a version that was unloaded on purpose.
-inline constexpr char kUnloadedReason[] = "unloaded";
-
-struct VersionEntry {
-  ModelState state = ModelState::kUnknown;
-  std::string reason;
-  std::shared_ptr<ManagedModel> model;  // null unless the version serves or drains
-  // Taken out of service since its last load: for itself, with its repository, or because a model
-  // that it uses has gone.
-  bool retired = false;
-};
 
 struct ModelEntry {
   ModelId id;
@@ -49,6 +35,9 @@ struct ModelEntry {
   bool unloaded = false;
   // Replaced versions, in which sequences may live on.
   std::vector<std::weak_ptr<ManagedModel>> draining;
+
+  // Whether a version is ready.
+  bool serves() const;
 };
 
 struct ModelDirectory {
@@ -77,9 +66,8 @@ struct ModelDirectory {
   // The same for the model that a client means by `name`.
   std::shared_ptr<ManagedModel> FindSequence(absl::string_view name, int64_t version,
                                              const CorrelationId& id) const;
-  // The versions that have to be ready for the server to be. Nothing if a version that was to be
-  // loaded does not serve, or a model has no versions. What was taken out of service does not
-  // count, whatever the reason; nor does a version that loads while another of its model serves.
+  // The versions that have to be ready for the server to be. Nothing if one is missing (see
+  // ReadinessRole), or a model has no versions.
   std::optional<std::vector<std::shared_ptr<ManagedModel>>> Expected() const;
   // Like Find, for a model that was already found.
   static absl::StatusOr<std::shared_ptr<ManagedModel>> FindVersion(const ModelEntry& entry,

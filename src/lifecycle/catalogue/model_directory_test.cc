@@ -14,20 +14,19 @@
 namespace nereid {
 namespace {
 
-TEST(ModelStateTest, NamesAreThoseOfTheProtocol) {
-  EXPECT_STREQ(ModelStateName(ModelState::kUnknown), "UNKNOWN");
-  EXPECT_STREQ(ModelStateName(ModelState::kReady), "READY");
-  EXPECT_STREQ(ModelStateName(ModelState::kUnavailable), "UNAVAILABLE");
-  EXPECT_STREQ(ModelStateName(ModelState::kLoading), "LOADING");
-  EXPECT_STREQ(ModelStateName(ModelState::kUnloading), "UNLOADING");
-}
-
 class ModelDirectoryTest : public ::testing::Test {
  protected:
-  void Add(int64_t version, ModelState state) {
+  // Adds a version in `state`. Only one that is ready has a model.
+  void Add(int64_t version, VersionState state) {
     VersionEntry entry;
-    entry.state = state;
-    if (state == ModelState::kReady) {
+    if (state != VersionState::kAbsent) entry.BeginLoad();
+    if (state == VersionState::kFailed) entry.FailLoad("why");
+    if (state == VersionState::kDraining || state == VersionState::kRetired) {
+      entry.Serve(nullptr);
+      entry.Retire("");
+    }
+    if (state == VersionState::kRetired) entry.TornDown("");
+    if (state == VersionState::kReady) {
       repository_.Write("m");
       ConfigSource source;
       source.model_dir = "/models/m";
@@ -35,8 +34,9 @@ class ModelDirectoryTest : public ::testing::Test {
       auto model = LoadedModel::Load(
           repository_.Context(), *LoadModelConfig(repository_.fs, source), "/models/m", version);
       ASSERT_TRUE(model.ok()) << model.status();
-      entry.model = *std::move(model);
+      entry.Serve(*std::move(model));
     }
+    ASSERT_EQ(entry.state(), state);
     directory_.models["m"].versions[version] = std::move(entry);
   }
 
@@ -45,13 +45,13 @@ class ModelDirectoryTest : public ::testing::Test {
 };
 
 TEST_F(ModelDirectoryTest, AChangeLeavesCopiesAsTheyWere) {
-  Add(1, ModelState::kReady);
+  Add(1, VersionState::kReady);
   directory_.models["other"].reason = "why";
   const ModelDirectory before = directory_;
-  directory_.models["m"].versions[1].state = ModelState::kUnloading;
+  directory_.models["m"].versions[1].Retire("");
   directory_.models["new"];
-  EXPECT_EQ(before.models.at("m").versions.at(1).state, ModelState::kReady);
-  EXPECT_EQ(directory_.models.at("m").versions.at(1).state, ModelState::kUnloading);
+  EXPECT_EQ(before.models.at("m").versions.at(1).state(), VersionState::kReady);
+  EXPECT_EQ(directory_.models.at("m").versions.at(1).state(), VersionState::kDraining);
   EXPECT_EQ(before.models.size(), 2u);
   EXPECT_EQ(&before.models.at("other"), &directory_.models.at("other"))
       << "what is the same is shared";
@@ -64,17 +64,17 @@ TEST_F(ModelDirectoryTest, AChangeLeavesCopiesAsTheyWere) {
 }
 
 TEST_F(ModelDirectoryTest, FindsTheVersionAskedFor) {
-  Add(1, ModelState::kReady);
-  Add(2, ModelState::kReady);
+  Add(1, VersionState::kReady);
+  Add(2, VersionState::kReady);
   ASSERT_TRUE(directory_.Find("m", 1).ok());
   EXPECT_EQ((*directory_.Find("m", 1))->config().version, 1);
   EXPECT_EQ((*directory_.Find("m", 2))->config().version, 2);
 }
 
 TEST_F(ModelDirectoryTest, WithoutAVersionItIsTheHighestReadyOne) {
-  Add(1, ModelState::kReady);
-  Add(9, ModelState::kReady);
-  Add(10, ModelState::kLoading);
+  Add(1, VersionState::kReady);
+  Add(9, VersionState::kReady);
+  Add(10, VersionState::kLoading);
   EXPECT_EQ((*directory_.Find("m", -1))->config().version, 9);
 }
 
@@ -86,14 +86,14 @@ TEST_F(ModelDirectoryTest, AnUnknownModel) {
 }
 
 TEST_F(ModelDirectoryTest, AnUnknownVersion) {
-  Add(1, ModelState::kReady);
+  Add(1, VersionState::kReady);
   EXPECT_EQ(directory_.Find("m", 7).status(),
             absl::NotFoundError("Request for unknown model: 'm' version 7 is not found"));
 }
 
 TEST_F(ModelDirectoryTest, NoVersionIsReady) {
-  Add(1, ModelState::kUnavailable);
-  Add(2, ModelState::kLoading);
+  Add(1, VersionState::kFailed);
+  Add(2, VersionState::kLoading);
   EXPECT_EQ(directory_.Find("m", -1).status(),
             absl::NotFoundError("Request for unknown model: 'm' has no available versions"));
   directory_.models["none"].looked_for_versions = true;
@@ -110,8 +110,9 @@ TEST_F(ModelDirectoryTest, NoVersionIsReady) {
 
 TEST_F(ModelDirectoryTest, TheVersionIsNotReady) {
   int64_t version = 0;
-  for (const ModelState state : {ModelState::kUnknown, ModelState::kUnavailable,
-                                 ModelState::kLoading, ModelState::kUnloading}) {
+  for (const VersionState state :
+       {VersionState::kAbsent, VersionState::kFailed, VersionState::kRetired,
+        VersionState::kLoading, VersionState::kDraining}) {
     Add(++version, state);
     EXPECT_EQ(directory_.Find("m", version).status(),
               absl::UnavailableError("Request for unknown model: 'm' version " +
@@ -121,27 +122,25 @@ TEST_F(ModelDirectoryTest, TheVersionIsNotReady) {
 
 TEST_F(ModelDirectoryTest, WhichVersionsHaveToBeReady) {
   struct Case {
-    ModelState state;
-    bool retired;
+    VersionState state;
     bool alone,
         beside;  // whether the server may be ready, where no other version serves or one does
   };
   const Case cases[] = {
-      {ModelState::kUnknown, false, false, false},  {ModelState::kUnavailable, false, false, false},
-      {ModelState::kUnavailable, true, true, true}, {ModelState::kLoading, false, false, true},
-      {ModelState::kUnloading, false, true, true},  {ModelState::kReady, false, true, true},
+      {VersionState::kAbsent, false, false}, {VersionState::kFailed, false, false},
+      {VersionState::kRetired, true, true},  {VersionState::kLoading, false, true},
+      {VersionState::kDraining, true, true}, {VersionState::kReady, true, true},
   };
   for (const Case& c : cases) {
-    SCOPED_TRACE(ModelStateName(c.state));
+    SCOPED_TRACE(VersionStateName(c.state));
     directory_ = ModelDirectory();
     Add(2, c.state);
-    directory_.models["m"].versions[2].retired = c.retired;
     EXPECT_EQ(directory_.Expected().has_value(), c.alone);
-    Add(1, ModelState::kReady);
+    Add(1, VersionState::kReady);
     const auto expected = directory_.Expected();
     ASSERT_EQ(expected.has_value(), c.beside);
     if (!c.beside) continue;
-    EXPECT_EQ(expected->size(), c.state == ModelState::kReady ? 2u : 1u);
+    EXPECT_EQ(expected->size(), c.state == VersionState::kReady ? 2u : 1u);
     EXPECT_EQ(expected->front()->config().version, 1);
   }
 }

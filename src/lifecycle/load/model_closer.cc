@@ -47,7 +47,7 @@ void ModelCloser::Close(std::vector<Closing> closings) noexcept {
 void ModelCloser::Retire(const ModelId& id, const std::string& reason) {
   std::vector<Closing> closings;
   catalogue_.NoteRetired(id, reason, [&](int64_t version, const VersionEntry& entry) {
-    closings.push_back(Prepare(id, version, entry.model, reason));
+    closings.push_back(Prepare(id, version, entry.model(), reason));
   });
   Close(std::move(closings));
 }
@@ -59,7 +59,7 @@ void ModelCloser::RetireMisfits(const ModelId& id) {
   const auto entry = directory.models.find(id.Text());
   if (entry == directory.models.end()) return;
   for (const auto& [number, version] : entry->second.versions) {
-    if (version.state == ModelState::kReady) ready.push_back(version.model);
+    if (version.ready()) ready.push_back(version.model());
   }
   for (const std::shared_ptr<ManagedModel>& model : ready) {
     const absl::Status fits = model->CheckMembers();
@@ -72,7 +72,7 @@ void ModelCloser::RetireMisfits(const ModelId& id) {
 void ModelCloser::CloseAdmission() {
   for (const auto& [name, entry] : catalogue_.Directory().models) {
     for (const auto& [version, v] : entry.versions) {
-      if (v.model != nullptr) v.model->CloseAdmission();
+      if (v.model() != nullptr) v.model()->CloseAdmission();
     }
   }
 }
@@ -80,7 +80,7 @@ void ModelCloser::CloseAdmission() {
 void ModelCloser::StopWaitingForClients() {
   for (const auto& [name, entry] : catalogue_.Directory().models) {
     for (const auto& [version, v] : entry.versions) {
-      if (v.model != nullptr) v.model->StopWaitingForClients();
+      if (v.model() != nullptr) v.model()->StopWaitingForClients();
     }
   }
 }
@@ -95,7 +95,7 @@ std::vector<std::string> ModelCloser::InFlight() const {
                                  " in-flight inferences"));
   };
   for (const auto& [name, entry] : catalogue_.Directory().models) {
-    for (const auto& [version, v] : entry.versions) look_at(v.model.get());
+    for (const auto& [version, v] : entry.versions) look_at(v.model().get());
     for (const std::weak_ptr<ManagedModel>& draining : entry.draining) {
       look_at(draining.lock().get());
     }

@@ -39,14 +39,16 @@ class ModelCloserTest : public ::testing::Test {
         *LoadedModel::Load(repository_.Context(), *config, source.model_dir, version);
     catalogue_.Update([&](ModelDirectory* directory) {
       directory->models["holds"].id = {"", "holds"};
-      directory->models["holds"].versions[version] = {ModelState::kReady, "", model};
+      VersionEntry& entry = directory->models["holds"].versions[version];
+      entry.BeginLoad();
+      entry.Serve(model);
     });
     return model;
   }
 
   std::string State(int64_t version) {
     const VersionEntry& entry = catalogue_.Directory().models.at("holds").versions.at(version);
-    return std::string(ModelStateName(entry.state)) + " " + entry.reason;
+    return std::string(VersionStateName(entry.state())) + " " + entry.reason();
   }
 
   FakeRepository repository_;

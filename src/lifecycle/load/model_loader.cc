@@ -78,7 +78,7 @@ struct ModelLoader::VersionTask {
   absl::Status status;  // for kUpdate and kLoad
 
   // REQUIRES: kUpdate. An ensemble has no instances and is never updated.
-  LoadedModel& updated() const { return static_cast<LoadedModel&>(*present.model); }
+  LoadedModel& updated() const { return static_cast<LoadedModel&>(*present.model()); }
 };
 
 // One model that is being loaded. Shared by the tasks under way. If something throws and the load
@@ -231,12 +231,8 @@ absl::StatusOr<std::vector<ModelLoader::VersionTask>> ModelLoader::PlanVersions(
       VersionTask& task = tasks.emplace_back();
       task.version = version;
       VersionEntry& present = entry.versions[version];
-      if (present.state != ModelState::kReady) {
-        present.state = ModelState::kLoading;
-        present.reason.clear();
-        present.retired = false;
-        continue;
-      }
+      present.BeginLoad();
+      if (!present.ready()) continue;
       task.present = present;
       const bool same_files = may_go_on && SameVersionFiles(served->files, model.files, version);
       if (!same_files || change == ConfigChange::kOther) continue;
@@ -345,23 +341,21 @@ void ModelLoader::PutIn(const Job& job, ModelEntry* entry,
                         std::vector<ModelCloser::Closing>* closings) {
   std::map<int64_t, VersionEntry> served;
   for (const VersionTask& task : job.tasks) {
-    const bool loaded = task.step == VersionTask::Step::kLoad;
-    served[task.version] =
-        loaded ? VersionEntry{ModelState::kReady, "", *task.loaded} : task.present;
+    VersionEntry& version = served[task.version];
+    version = entry->versions.at(task.version);
+    if (task.step == VersionTask::Step::kLoad) version.Serve(*task.loaded);
   }
   for (auto& [version, old] : entry->versions) {
-    if (old.model == nullptr) continue;
     const auto successor = served.find(version);
     const bool replaced = successor != served.end();
-    if (replaced && successor->second.model == old.model) continue;
-    if (old.state == ModelState::kReady) {
-      closings->push_back(closer_.Prepare(entry->id, version, old.model, ""));
-    }
+    const std::shared_ptr<ManagedModel> model = old.model();
+    if (model == nullptr || (replaced && successor->second.model() == model)) continue;
+    if (old.ready()) closings->push_back(closer_.Prepare(entry->id, version, model, ""));
     if (!replaced) {
+      old.LeaveOut();
       served[version] = old;
-      served[version].state = ModelState::kUnloading;
-    } else if (old.model->config().sequence.enabled) {
-      entry->draining.push_back(old.model);
+    } else if (model->config().sequence.enabled) {
+      entry->draining.push_back(model);
     }
   }
   entry->versions = std::move(served);
@@ -375,11 +369,9 @@ void ModelLoader::TakeBack(const Job& job, ModelEntry* entry,
     if (task.loaded.ok()) {
       closings->push_back(closer_.Prepare(entry->id, task.version, *task.loaded, ""));
     }
-    VersionEntry& version = entry->versions[task.version];
-    if (version.state == ModelState::kReady) continue;
-    version.state = ModelState::kUnavailable;
-    version.reason = task.loaded.ok() ? "unloaded because another version failed to load"
-                                      : Describe(task.loaded.status());
+    entry->versions[task.version].FailLoad(task.loaded.ok()
+                                               ? "unloaded because another version failed to load"
+                                               : Describe(task.loaded.status()));
   }
 }
 

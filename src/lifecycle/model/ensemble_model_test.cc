@@ -146,7 +146,7 @@ TEST_F(EnsembleModelTest, ReadinessFollowsTheMembers) {
   ASSERT_TRUE(manager_->Unload("m").ok());
   EXPECT_FALSE(manager_->Find("e", -1).ok());
   ASSERT_TRUE(manager_->WaitUnloaded(Never()));
-  EXPECT_EQ(manager_->Directory().models.at("e").versions.at(1).reason,
+  EXPECT_EQ(manager_->Directory().models.at("e").versions.at(1).reason(),
             "ensemble 'e' depends on 'm' which has no loaded version.");
   ASSERT_TRUE(manager_->Load("m").ok());
   EXPECT_TRUE((*manager_->Find("e", -1))->CheckReady().ok());
@@ -162,7 +162,7 @@ TEST_F(EnsembleModelTest, AReloadedMemberThatDoesNotFitAnyMore) {
   ASSERT_TRUE(manager_->Load("m").ok());
   EXPECT_FALSE(manager_->Find("e", -1).ok());
   ASSERT_TRUE(manager_->WaitUnloaded(Never()));
-  EXPECT_THAT(manager_->Directory().models.at("e").versions.at(1).reason,
+  EXPECT_THAT(manager_->Directory().models.at("e").versions.at(1).reason(),
               HasSubstr("inconsistent data type"));
   repository_.Write("m");
   ASSERT_TRUE(manager_->Load("m").ok());
