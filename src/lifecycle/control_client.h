@@ -27,8 +27,8 @@ class NEREID_API ControlClient {
     virtual ~Part() = default;
     // Takes the part out of the request. False if the request has begun.
     virtual bool Drop() noexcept = 0;
-    // Tells the client, without a lock. REQUIRES: Drop has returned true.
-    virtual void Tell() noexcept = 0;
+    // Answers the client, without a lock. REQUIRES: Drop has returned true.
+    virtual void AnswerClient() noexcept = 0;
   };
 
   Mutex mu_;

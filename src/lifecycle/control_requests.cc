@@ -52,7 +52,7 @@ struct ControlRequests::Waiter {
 // A caller of Run. Its members belong to ControlRequests::mu_.
 struct ControlRequests::Caller {
   CondVar changed;
-  bool told = false;
+  bool answered = false;
   absl::Status status;
   bool begun = false;
 };
@@ -84,17 +84,18 @@ struct ControlRequests::Request {
   std::list<Request*>::iterator ready_place;
 };
 
-// Tells the end of an attempt, once. If it is destroyed untold, there was no memory to go on.
+// Reports the end of an attempt, once. If it is destroyed without a report, there was no memory to
+// go on.
 class ControlRequests::Attempt {
  public:
   Attempt(ControlRequests* requests, std::shared_ptr<Request> request)
       : requests_(requests), request_(std::move(request)) {}
   ~Attempt() {
-    if (request_ != nullptr) Tell(OutOfMemory());
+    if (request_ != nullptr) Report(OutOfMemory());
   }
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
-  void Tell(const absl::Status& status) {
+  void Report(const absl::Status& status) {
     if (const auto request = std::move(request_)) requests_->End(request, status, /*begun=*/true);
   }
   // Nothing was done.
@@ -102,7 +103,7 @@ class ControlRequests::Attempt {
 
  private:
   ControlRequests* const requests_;
-  std::shared_ptr<Request> request_;  // null once told
+  std::shared_ptr<Request> request_;  // null once reported
 };
 
 class ControlRequests::ClientPart final : public ControlClient::Part {
@@ -116,9 +117,9 @@ class ControlRequests::ClientPart final : public ControlClient::Part {
     dropped_ = requests_->Drop(std::exchange(request_, nullptr), client_);
     return !dropped_.empty();
   }
-  void Tell() noexcept override {
+  void AnswerClient() noexcept override {
     requests_->StartThreads();  // for the next request
-    TellOne(&dropped_.front().done, ClientLeft(), /*begun=*/false);
+    AnswerOne(&dropped_.front().done, ClientLeft(), /*begun=*/false);
     dropped_.clear();
     requests_->CountEnd();
   }
@@ -138,7 +139,7 @@ void ControlClient::Leave() {
     if (part_ != nullptr && part_->Drop()) dropped = part_;
     part_ = nullptr;
   }
-  if (dropped != nullptr) dropped->Tell();
+  if (dropped != nullptr) dropped->AnswerClient();
 }
 
 ControlRequests::ControlRequests(Options options)
@@ -150,7 +151,7 @@ ControlRequests::~ControlRequests() { Drain(); }
 
 void ControlRequests::Drain() {
   MutexLock lock(&mu_);
-  while (untold_ > 0) all_told_.Wait(&mu_);
+  while (unanswered_ > 0) all_answered_.Wait(&mu_);
 }
 
 // ---- Requests that come
@@ -212,7 +213,7 @@ absl::Status ControlRequests::Add(std::shared_ptr<Request>* request) {
       return absl::OkStatus();
     }
   }
-  ++untold_;
+  ++unanswered_;
   (*request)->place = queued.begin();
   model.queue.splice(model.queue.end(), queued);
   BeginWait(**request, 1);
@@ -248,7 +249,7 @@ absl::Status ControlRequests::Run(ModelChange change, bool* begun) {
   request->caller = &caller;
   request->waiters.push_back({nullptr, [this, &caller](const absl::Status& status, bool was_begun) {
                                 MutexLock lock(&mu_);
-                                caller.told = true;
+                                caller.answered = true;
                                 caller.status = status;
                                 caller.begun = was_begun;
                                 // With the lock held: the caller goes away once it sees this.
@@ -260,8 +261,10 @@ absl::Status ControlRequests::Run(ModelChange change, bool* begun) {
     absl::Status closed;
     {
       MutexLock lock(&mu_);
-      while (!caller.told && request->state != Request::State::kReady) caller.changed.Wait(&mu_);
-      if (caller.told) break;
+      while (!caller.answered && request->state != Request::State::kReady) {
+        caller.changed.Wait(&mu_);
+      }
+      if (caller.answered) break;
       closed = closed_;
       if (closed.ok()) MakeBegun(request.get());
     }
@@ -353,7 +356,7 @@ std::list<ControlRequests::Waiter> ControlRequests::Drop(const std::shared_ptr<R
   if (request->waiters.empty()) {
     TakeOut(request);
   } else {
-    ++untold_;
+    ++unanswered_;
   }
   return dropped;
 }
@@ -373,7 +376,7 @@ void ControlRequests::Close(const absl::Status& error) {
       if (!request->waits()) continue;
       TakeOut(request);
     }
-    Tell(request.get(), error, /*begun=*/false);
+    Answer(request.get(), error, /*begun=*/false);
   }
   StartThreads();
 }
@@ -420,9 +423,9 @@ void ControlRequests::RefuseReady() noexcept {
       request = *ready_.front()->place;
       TakeOut(request);
     }
-    Tell(request.get(),
-         SureStatus(absl::StatusCode::kUnavailable, "no thread for a model control request"),
-         /*begun=*/false);
+    Answer(request.get(),
+           SureStatus(absl::StatusCode::kUnavailable, "no thread for a model control request"),
+           /*begun=*/false);
   }
 }
 
@@ -456,7 +459,7 @@ void ControlRequests::Try(const std::shared_ptr<Request>& request) noexcept {
   try {
     attempt = std::make_shared<Attempt>(this, request);
     const std::optional<ModelId> busy =
-        options_.attempt(request->change, [attempt](const absl::Status& s) { attempt->Tell(s); });
+        options_.attempt(request->change, [attempt](const absl::Status& s) { attempt->Report(s); });
     if (!busy.has_value()) {
       request->change.override = LoadOverride();  // was used
       return;
@@ -466,7 +469,7 @@ void ControlRequests::Try(const std::shared_ptr<Request>& request) noexcept {
   } catch (...) {
     const absl::Status error = CaughtStatus();
     if (attempt == nullptr) return End(request, error, /*begun=*/true);
-    attempt->Tell(error);
+    attempt->Report(error);
   }
 }
 
@@ -495,27 +498,27 @@ void ControlRequests::End(const std::shared_ptr<Request>& request, const absl::S
     TakeOut(request);
   }
   StartThreads();
-  Tell(request.get(), status, begun);
+  Answer(request.get(), status, begun);
 }
 
-void ControlRequests::Tell(Request* request, const absl::Status& status, bool begun) noexcept {
+void ControlRequests::Answer(Request* request, const absl::Status& status, bool begun) noexcept {
   for (Waiter& waiter : request->waiters) {
     if (waiter.client != nullptr) {
       std::shared_ptr<ControlClient::Part> part;
       MutexLock lock(&waiter.client->mu_);
       part.swap(waiter.client->part_);
     }
-    TellOne(&waiter.done, status, begun);
+    AnswerOne(&waiter.done, status, begun);
   }
   request->waiters.clear();
   CountEnd();
 }
 
-void ControlRequests::TellOne(Done* done, const absl::Status& status, bool begun) noexcept {
+void ControlRequests::AnswerOne(Done* done, const absl::Status& status, bool begun) noexcept {
   try {
     (*done)(status, begun);
   } catch (const std::exception& e) {
-    // The destruction of what it was to tell tells the client.
+    // The client hears it from the destruction of its function.
     LOG_ERROR << "the end of a model control request was not told: " << e.what();
   }
 }
@@ -523,7 +526,7 @@ void ControlRequests::TellOne(Done* done, const absl::Status& status, bool begun
 void ControlRequests::CountEnd() noexcept {
   MutexLock lock(&mu_);
   // With the lock held: the waiting thread may destroy this object.
-  if (--untold_ == 0) all_told_.NotifyAll();
+  if (--unanswered_ == 0) all_answered_.NotifyAll();
 }
 
 }  // namespace nereid

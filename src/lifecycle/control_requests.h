@@ -49,9 +49,9 @@ class ControlRequests {
     size_t threads = 256;              // that read what is to be loaded
   };
   struct Options {
-    // Begins to carry out a change, and tells the end to `ended`, now or later, once. May block for
-    // as long as it reads files. If others work on a model that matters: does nothing, and returns
-    // that model.
+    // Begins to carry out a change, and reports the end to `ended`, now or later, once. May block
+    // for as long as it reads files. If others work on a model that matters: does nothing, and
+    // returns that model.
     std::function<std::optional<ModelId>(const ModelChange& change, Ended ended)> attempt;
     // Whether anybody works on a model.
     std::function<bool(const ModelId& id)> is_busy;
@@ -78,7 +78,7 @@ class ControlRequests {
 
   // Ends the requests that wait, and all later ones, with `error`.
   void Close(const absl::Status& error) ABSL_LOCKS_EXCLUDED(mu_);
-  // Waits until all requests have ended and their clients have been told.
+  // Waits until all requests have ended and their clients have been answered.
   void Drain() ABSL_LOCKS_EXCLUDED(mu_);
   // How many clients wait.
   size_t waiting() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -124,10 +124,10 @@ class ControlRequests {
       ABSL_LOCKS_EXCLUDED(mu_);
   void End(const std::shared_ptr<Request>& request, const absl::Status& status, bool begun) noexcept
       ABSL_LOCKS_EXCLUDED(mu_);
-  // Tells the clients of a request that was taken out.
-  void Tell(Request* request, const absl::Status& status, bool begun) noexcept
+  // Answers the clients of a request that was taken out.
+  void Answer(Request* request, const absl::Status& status, bool begun) noexcept
       ABSL_LOCKS_EXCLUDED(mu_);
-  static void TellOne(Done* done, const absl::Status& status, bool begun) noexcept;
+  static void AnswerOne(Done* done, const absl::Status& status, bool begun) noexcept;
   void CountEnd() noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // Takes one client out of a request. Empty if the request has begun.
   std::list<Waiter> Drop(const std::shared_ptr<Request>& request,
@@ -135,17 +135,17 @@ class ControlRequests {
 
   const Options options_;
   mutable Mutex mu_;
-  CondVar all_told_;
+  CondVar all_answered_;
   std::map<std::string, Model> models_ ABSL_GUARDED_BY(mu_);  // only those with requests
   std::list<Request*> ready_ ABSL_GUARDED_BY(mu_);            // to be attempted by a thread
   size_t workers_ ABSL_GUARDED_BY(mu_) = 0;                   // threads
   size_t starting_ ABSL_GUARDED_BY(mu_) = 0;                  // of these, have not looked yet
   size_t held_ ABSL_GUARDED_BY(mu_) = 0;                      // requests that wait for others' work
-  size_t untold_ ABSL_GUARDED_BY(mu_) = 0;    // requests whose clients have not all been told
-  size_t waiting_ ABSL_GUARDED_BY(mu_) = 0;   // clients
-  size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;     // of requests that wait
-  absl::Status closed_ ABSL_GUARDED_BY(mu_);  // OK: open
-  JobThreads threads_;                        // last: its jobs use all of the above
+  size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;  // requests whose clients have not all been answered
+  size_t waiting_ ABSL_GUARDED_BY(mu_) = 0;     // clients
+  size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;       // of requests that wait
+  absl::Status closed_ ABSL_GUARDED_BY(mu_);    // OK: open
+  JobThreads threads_;                          // last: its jobs use all of the above
 };
 
 }  // namespace nereid

@@ -94,46 +94,45 @@ std::optional<ModelId> ModelManager::AttemptLoad(const std::string& name,
 
 absl::StatusOr<ModelCatalogue::ClaimResult> ModelManager::ClaimLoad(
     const LoadReader::Places& places, const LoadOverride& override, PreparedModels* prepared) {
-  LoadWork work;
+  LoadInput input;
   std::set<ModelId> ids;
   uint64_t seen = std::numeric_limits<uint64_t>::max();
   bool is_ensemble = false;
   for (const auto& [id, directory] : places) {
-    std::optional<ModelCatalogue::Standing> standing = catalogue_.LookAround(id);
-    if (!standing.has_value()) return ModelCatalogue::ClaimResult{std::nullopt, id};
-    seen = std::min(seen, standing->now);
-    work.input.running.merge(standing->running);
+    std::optional<ModelCatalogue::View> view = catalogue_.LookAround(id);
+    if (!view.has_value()) return ModelCatalogue::ClaimResult{std::nullopt, id};
+    seen = std::min(seen, view->now);
+    input.running.merge(view->running);
     absl::StatusOr<ModelFiles> files = reader_.Scan(id, directory);
     if (!files.ok()) return files.status();
     ids.insert(id);
-    work.input.intents.push_back({LoadIntent::Kind::kLoad, id, !override.empty(), false});
-    work.input.found[id] = {*files, {}};
-    const auto record = work.input.running.find(id);
-    if (record != work.input.running.end()) {
-      work.input.found[id].members = record->second.members;
-      if (places.size() == 1 && record->second.members.empty() && PlanLoads(work.input).empty()) {
+    input.intents.push_back({LoadIntent::Kind::kLoad, id, !override.empty(), false});
+    input.found[id] = {*files, {}};
+    const auto record = input.running.find(id);
+    if (record != input.running.end()) {
+      input.found[id].members = record->second.members;
+      if (places.size() == 1 && record->second.members.empty() && PlanLoads(input).empty()) {
         catalogue_.NoteRequested(id);
         return ModelCatalogue::ClaimResult{ModelCatalogue::Claim(), std::nullopt};
       }
     }
     LoadOverride kept;
-    if (override.empty() && standing->in_force != nullptr && standing->in_force->files == *files) {
-      kept.config_json = standing->in_force->config_override;
+    if (override.empty() && view->in_force != nullptr && view->in_force->files == *files) {
+      kept.config_json = view->in_force->config_override;
     }
     const auto model = reader_.Read(id, *std::move(files), override.empty() ? kept : override);
-    work.prepared[id] = model;
-    work.input.found[id].members = model->MemberNames();
+    (*prepared)[id] = model;
+    input.found[id].members = model->MemberNames();
     is_ensemble |= !model->members.empty();
   }
-  if (is_ensemble) work.input.running = catalogue_.Look().running;
+  if (is_ensemble) input.running = catalogue_.Look().running;
   for (const ModelId& id : ids) {
-    const std::shared_ptr<const PreparedModel> model = work.prepared.at(id);
-    reader_.ReadMembers(*model, &work);
+    const std::shared_ptr<const PreparedModel> model = prepared->at(id);
+    reader_.ReadMembers(*model, &input, prepared);
   }
-  std::vector<PlannedAction> actions = PlanLoads(work.input);
-  reader_.ReadRest(actions, &work.prepared);
-  *prepared = std::move(work.prepared);
-  return catalogue_.ClaimLoad(ids, std::move(actions), work.input.found, seen);
+  std::vector<PlannedAction> actions = PlanLoads(input);
+  reader_.ReadRest(actions, prepared);
+  return catalogue_.ClaimLoad(ids, std::move(actions), input.found, seen);
 }
 
 std::optional<ModelId> ModelManager::AttemptUnload(const std::string& name, bool with_members,
@@ -187,18 +186,18 @@ std::shared_ptr<PlanRun> ModelManager::Begin(ModelCatalogue::Claim claim, Prepar
   return PlanRun::Begin(
       std::move(actions),
       [this, claim = std::move(claim), prepared = std::move(prepared), progress](
-          size_t index, PlanRun::Ending ending) mutable {
+          size_t index, PlanRun::Completion completion) mutable {
         BeginAction(claim.actions[index], prepared, std::move(claim.marks[index]),
-                    std::move(ending), progress);
+                    std::move(completion), progress);
       },
       std::move(ended));
 }
 
 void ModelManager::BeginAction(const PlannedAction& action, const PreparedModels& prepared,
-                               ModelCatalogue::BusyMark mark, PlanRun::Ending ending,
+                               ModelCatalogue::BusyMark mark, PlanRun::Completion completion,
                                const std::shared_ptr<LoadProgress>& progress) {
   if (IsLoad(action)) {
-    return loader_.Begin(action, prepared.at(action.model), std::move(mark), std::move(ending),
+    return loader_.Begin(action, prepared.at(action.model), std::move(mark), std::move(completion),
                          progress);
   }
   absl::Status status;
@@ -208,40 +207,41 @@ void ModelManager::BeginAction(const PlannedAction& action, const PreparedModels
     status = CaughtStatus();
   }
   catalogue_.NoteUnloadEnd(action.model, std::move(mark));
-  ending.Tell(std::move(status));
+  completion.Report(std::move(status));
 }
 
 // ---- All models
 
 std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) {
-  LoadWork work;
-  ModelCatalogue::Standing standing = catalogue_.Look();
-  const std::set<ModelId>& skip = standing.busy;
-  work.input.running = std::move(standing.running);
-  work.input.ambiguous = snapshot.ambiguous;
-  work.input.intents = {LoadIntent{}};
+  LoadInput input;
+  PreparedModels prepared;
+  ModelCatalogue::View view = catalogue_.Look();
+  const std::set<ModelId>& skip = view.busy;
+  input.running = std::move(view.running);
+  input.ambiguous = snapshot.ambiguous;
+  input.intents = {LoadIntent{}};
   for (const auto& [id, files] : snapshot.models) {
-    const auto running = work.input.running.find(id);
-    FoundModel& found = work.input.found[id];
+    const auto running = input.running.find(id);
+    FoundModel& found = input.found[id];
     found.files = files;
-    const bool known = running != work.input.running.end() && running->second.wanted &&
-                       running->second.files == files;
+    const bool known =
+        running != input.running.end() && running->second.wanted && running->second.files == files;
     if (known || skip.count(id) > 0) {
-      if (running != work.input.running.end()) found.members = running->second.members;
+      if (running != input.running.end()) found.members = running->second.members;
       continue;
     }
-    work.prepared[id] = reader_.Read(id, files, {});
-    found.members = work.prepared[id]->MemberNames();
+    prepared[id] = reader_.Read(id, files, {});
+    found.members = prepared[id]->MemberNames();
   }
-  std::vector<PlannedAction> actions = WithoutModels(PlanLoads(work.input), skip);
-  reader_.ReadRest(actions, &work.prepared);
-  ModelCatalogue::Claim claim = catalogue_.ClaimSync(std::move(actions), work.input.found, skip);
+  std::vector<PlannedAction> actions = WithoutModels(PlanLoads(input), skip);
+  reader_.ReadRest(actions, &prepared);
+  ModelCatalogue::Claim claim = catalogue_.ClaimSync(std::move(actions), input.found, skip);
   catalogue_.Forget(snapshot);
   for (const std::string& name : snapshot.ambiguous) {
     LOG_ERROR << "failed to poll model '" << name << "': not unique across all model repositories";
     catalogue_.NoteFailure({"", name}, absl::InvalidArgumentError(kAmbiguousReason));
   }
-  return Begin(std::move(claim), std::move(work.prepared));
+  return Begin(std::move(claim), std::move(prepared));
 }
 
 std::vector<std::string> ModelManager::LoadAll() {

@@ -154,7 +154,7 @@ class ModelManager {
   std::shared_ptr<PlanRun> Begin(ModelCatalogue::Claim claim, PreparedModels prepared,
                                  PlanRun::Ended ended = nullptr);
   void BeginAction(const PlannedAction& action, const PreparedModels& prepared,
-                   ModelCatalogue::BusyMark mark, PlanRun::Ending ending,
+                   ModelCatalogue::BusyMark mark, PlanRun::Completion completion,
                    const std::shared_ptr<LoadProgress>& progress);
   // Reloads the wanted ensembles among `skipped`, on which others worked while their members
   // changed, and calls `ended`. Does not wait for ensembles on which others still work, because

@@ -141,17 +141,17 @@ std::shared_ptr<const PreparedModel> ModelCatalogue::InForce(const ModelId& id) 
   return waits_for_members ? record.attempted : nullptr;
 }
 
-ModelCatalogue::Standing ModelCatalogue::Look() const {
+ModelCatalogue::View ModelCatalogue::Look() const {
   MutexLock lock(&mu_);
   return {Running(), BusyIds(), nullptr, changes_};
 }
 
-std::optional<ModelCatalogue::Standing> ModelCatalogue::LookAround(const ModelId& id) const {
+std::optional<ModelCatalogue::View> ModelCatalogue::LookAround(const ModelId& id) const {
   MutexLock lock(&mu_);
   if (busy_.count(id) > 0) return std::nullopt;
-  Standing standing{{}, BusyIds(), InForce(id), changes_};
+  View view{{}, BusyIds(), InForce(id), changes_};
   const auto add = [&](const ModelId& other, const Record& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(
-                       mu_) { standing.running[other] = RunningOf(other, record); };
+                       mu_) { view.running[other] = RunningOf(other, record); };
   if (const auto own = records_.find(id); own != records_.end()) add(id, own->second);
   std::set<std::string> members;
   for (const ModelId& ensemble : ensembles_) {
@@ -169,7 +169,7 @@ std::optional<ModelCatalogue::Standing> ModelCatalogue::LookAround(const ModelId
     }
     space = records_.lower_bound(ModelId{path + '\0', ""});  // the first one of the next space
   }
-  return standing;
+  return view;
 }
 
 std::shared_ptr<const PreparedModel> ModelCatalogue::Attempted(const ModelId& id) const {
@@ -346,8 +346,9 @@ ModelCatalogue::Claim ModelCatalogue::ClaimAgain(std::vector<PlannedAction> skip
     const auto record = records_.find(action.model);
     const auto busy = busy_.find(action.model);
     if (busy != busy_.end()) busy->second.again = true;
-    if (busy != busy_.end() || record == records_.end() || !record->second.wanted)
+    if (busy != busy_.end() || record == records_.end() || !record->second.wanted) {
       not_now.insert(action.model);
+    }
   }
   return ClaimBut(std::move(skipped), not_now, {});
 }

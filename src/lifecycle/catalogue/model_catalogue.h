@@ -38,7 +38,7 @@ class ModelCatalogue {
     bool wanted = false;
     bool on_request = false;
     std::string error;     // from the last attempt
-    uint64_t changed = 0;  // time of the last change: see Standing::now
+    uint64_t changed = 0;  // time of the last change: see View::now
   };
   using Records = std::map<ModelId, Record>;
   using FoundModels = std::map<ModelId, FoundModel>;
@@ -84,7 +84,7 @@ class ModelCatalogue {
   };
 
   // The state of all models at one moment.
-  struct Standing {
+  struct View {
     std::map<ModelId, RunningModel> running;
     std::set<ModelId> busy;
     // What the versions of the requested model, or of an ensemble that waits for a member, are
@@ -119,10 +119,10 @@ class ModelCatalogue {
 
   // ---- The records.
   // The state of all models.
-  Standing Look() const ABSL_LOCKS_EXCLUDED(mu_);
+  View Look() const ABSL_LOCKS_EXCLUDED(mu_);
   // The state of what matters for a load of `id`, which is no ensemble: the model itself, ensembles
   // and their members. None while others work on the model.
-  std::optional<Standing> LookAround(const ModelId& id) const ABSL_LOCKS_EXCLUDED(mu_);
+  std::optional<View> LookAround(const ModelId& id) const ABSL_LOCKS_EXCLUDED(mu_);
   // The last attempt to load `id`. REQUIRES: there was one.
   std::shared_ptr<const PreparedModel> Attempted(const ModelId& id) const ABSL_LOCKS_EXCLUDED(mu_);
   // What the versions of `id` that serve are; null if none serves.

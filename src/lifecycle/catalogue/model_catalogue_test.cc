@@ -185,8 +185,8 @@ TEST_F(ModelCatalogueTest, ALookAroundSeesTheModelTheEnsemblesAndTheirMembers) {
   Load(kE, {"b", "unknown"});
   const auto seen = [this](const ModelId& id) {
     std::vector<std::string> names;
-    const std::optional<ModelCatalogue::Standing> standing = catalogue_.LookAround(id);
-    for (const auto& [other, model] : standing->running) names.push_back(other.Text());
+    const std::optional<ModelCatalogue::View> view = catalogue_.LookAround(id);
+    for (const auto& [other, model] : view->running) names.push_back(other.Text());
     return names;
   };
   EXPECT_THAT(seen(kA), ElementsAre("a", "b", "e", "/other::b"));

@@ -137,7 +137,8 @@ absl::StatusOr<std::unique_ptr<AgentChain>> LoadReader::LoadAgents(
   return AgentChain::Load(options_.agents, agents, config.model_dir, read_config);
 }
 
-void LoadReader::ReadMembers(const PreparedModel& model, LoadWork* work) const {
+void LoadReader::ReadMembers(const PreparedModel& model, LoadInput* input,
+                             PreparedModels* prepared) const {
   const RepositoryLayout layout = repositories_.Layout();
   std::vector<const PreparedModel*> open = {&model};
   while (!open.empty()) {
@@ -149,14 +150,14 @@ void LoadReader::ReadMembers(const PreparedModel& model, LoadWork* work) const {
       if (place == found.end() && found.size() == 1) place = found.begin();
       if (place == found.end() || place->second.size() > 1) continue;  // the planner reports that
       const ModelId& id = place->first;
-      const auto running = work->input.running.find(id);
-      const bool serves = running != work->input.running.end() && running->second.serving;
-      if (serves || work->prepared.count(id) > 0) continue;
+      const auto running = input->running.find(id);
+      const bool serves = running != input->running.end() && running->second.serving;
+      if (serves || prepared->count(id) > 0) continue;
       absl::StatusOr<ModelFiles> files = ScanModel(file_system_, place->second[0]);
       if (!files.ok()) continue;
       const auto member = Read(id, *std::move(files), {});
-      work->prepared[id] = member;
-      work->input.found[id] = {member->files, member->MemberNames()};
+      (*prepared)[id] = member;
+      input->found[id] = {member->files, member->MemberNames()};
       open.push_back(member.get());
     }
   }

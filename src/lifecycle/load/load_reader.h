@@ -21,12 +21,6 @@ namespace nereid {
 
 using PreparedModels = std::map<ModelId, std::shared_ptr<const PreparedModel>>;
 
-// The models to work on, and the actions on them.
-struct LoadWork {
-  LoadInput input;
-  PreparedModels prepared;
-};
-
 class LoadReader {
  public:
   struct Options {
@@ -57,8 +51,9 @@ class LoadReader {
   // Reads an ensemble whose members change, to be loaded again as before.
   std::shared_ptr<const PreparedModel> ReadAgain(
       const std::shared_ptr<const PreparedModel>& last) const;
-  // Reads the members of `model` that do not serve, and in turn their members. Not recursive.
-  void ReadMembers(const PreparedModel& model, LoadWork* work) const;
+  // Reads the members of `model` that do not serve, and in turn their members, into `input->found`
+  // and `prepared`. Not recursive.
+  void ReadMembers(const PreparedModel& model, LoadInput* input, PreparedModels* prepared) const;
   // Reads the models that `actions` load and that `prepared` lacks: ensembles whose members change.
   void ReadRest(const std::vector<PlannedAction>& actions, PreparedModels* prepared) const;
 

@@ -92,16 +92,18 @@ TEST_F(LoadReaderTest, MembersAreReadWithTheirMembers) {
   const auto outer = reader.Read({"", "outer"}, *reader.Scan({"", "outer"}, "/models/outer"), {});
   ASSERT_TRUE(outer->config.ok()) << outer->config.status();
   EXPECT_THAT(outer->MemberNames(), ElementsAre("inner"));
-  LoadWork work;
-  reader.ReadMembers(*outer, &work);
+  LoadInput input;
+  PreparedModels prepared;
+  reader.ReadMembers(*outer, &input, &prepared);
   std::vector<std::string> names;
-  for (const auto& [id, model] : work.prepared) names.push_back(id.name);
+  for (const auto& [id, model] : prepared) names.push_back(id.name);
   EXPECT_THAT(names, UnorderedElementsAre("inner", "a"));
-  EXPECT_THAT(work.input.found.at({"", "inner"}).members, ElementsAre("a"));
-  work = {};
-  work.input.running[{"", "inner"}].serving = true;
-  reader.ReadMembers(*outer, &work);
-  EXPECT_TRUE(work.prepared.empty()) << "what serves is not read again";
+  EXPECT_THAT(input.found.at({"", "inner"}).members, ElementsAre("a"));
+  input = {};
+  prepared.clear();
+  input.running[{"", "inner"}].serving = true;
+  reader.ReadMembers(*outer, &input, &prepared);
+  EXPECT_TRUE(prepared.empty()) << "what serves is not read again";
 }
 
 }  // namespace

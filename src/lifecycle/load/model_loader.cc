@@ -85,8 +85,8 @@ struct ModelLoader::VersionTask {
 // does not end, releasing the last reference abandons it. Constant once the load has begun, except
 // for guarded fields.
 struct ModelLoader::Job {
-  Job(ModelLoader* loader_in, ModelCatalogue::BusyMark mark_in, PlanRun::Ending ending_in)
-      : loader(loader_in), ending(std::move(ending_in)), mark(std::move(mark_in)) {}
+  Job(ModelLoader* loader_in, ModelCatalogue::BusyMark mark_in, PlanRun::Completion completion_in)
+      : loader(loader_in), completion(std::move(completion_in)), mark(std::move(mark_in)) {}
   ~Job() {
     if (!ended) loader->Abandon(this);
   }
@@ -97,9 +97,9 @@ struct ModelLoader::Job {
   std::shared_ptr<const PreparedModel> model;  // null once ended
   bool on_request = false;
   std::string cannot;  // why the model cannot be loaded, if the planner knows
-  PlanRun::Ending ending;
-  ModelCatalogue::BusyMark
-      mark;  // destroyed before the ending: whoever waits for the ending finds the model free
+  PlanRun::Completion completion;
+  // Destroyed before the completion: whoever waits for the completion finds the model free.
+  ModelCatalogue::BusyMark mark;
   std::shared_ptr<LoadProgress> progress;  // null: the load is not counted
   ModelCatalogue::Records record;  // a new model's first record, made before anything changes
   std::vector<VersionTask> tasks;  // each used by one thread at a time
@@ -107,7 +107,8 @@ struct ModelLoader::Job {
   bool ended = false;
   Mutex mu;
   size_t left ABSL_GUARDED_BY(mu) = 0;  // tasks under way
-  // What the ending waits for: the load, and each update whose removed instances have not settled.
+  // What the completion waits for: the load, and each update whose removed instances have not
+  // settled.
   size_t holds ABSL_GUARDED_BY(mu) = 1;
 
   // Counts the calling task as done. Returns whether it was the last one.
@@ -126,7 +127,7 @@ struct ModelLoader::Job {
       MutexLock lock(&mu);
       if (--holds > 0) return;
     }
-    ending.Tell(std::move(status));
+    completion.Report(std::move(status));
   }
 };
 
@@ -160,9 +161,9 @@ ModelLoader::ModelLoader(Options options, const LoadContext& context, const Load
       pool_(std::max<uint32_t>(1, options.threads), context.clock) {}
 
 void ModelLoader::Begin(const PlannedAction& action, std::shared_ptr<const PreparedModel> model,
-                        ModelCatalogue::BusyMark mark, PlanRun::Ending ending,
+                        ModelCatalogue::BusyMark mark, PlanRun::Completion completion,
                         std::shared_ptr<LoadProgress> progress) {
-  auto job = std::make_shared<Job>(this, std::move(mark), std::move(ending));
+  auto job = std::make_shared<Job>(this, std::move(mark), std::move(completion));
   job->progress = std::move(progress);
   job->model = std::move(model);
   job->on_request = action.on_request;
@@ -394,7 +395,7 @@ void ModelLoader::End(Job* job, absl::Status status) noexcept {
 }
 
 void ModelLoader::Abandon(Job* job) noexcept {
-  // The load has not begun. The destructors of mark and ending do all that is left.
+  // The load has not begun. The destructors of mark and completion do all that is left.
   if (job->model == nullptr) return;
   if (job->planned) {
     // This runs only on threads of the pool, which may wait.
@@ -413,7 +414,7 @@ void ModelLoader::Abandon(Job* job) noexcept {
 
 void ModelLoader::BeginAgain(const std::shared_ptr<const PreparedModel>& last,
                              ModelCatalogue::BusyMark mark) noexcept try {
-  auto job = std::make_shared<Job>(this, std::move(mark), PlanRun::Ending());
+  auto job = std::make_shared<Job>(this, std::move(mark), PlanRun::Completion());
   job->model = reader_.ReadAgain(last);
   pool_.Run([this, job] { Run(job); });
 } catch (const std::exception& e) {

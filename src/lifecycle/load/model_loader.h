@@ -58,10 +58,10 @@ class ModelLoader {
   ModelLoader(Options options, const LoadContext& context, const LoadReader* reader,
               ModelCatalogue* catalogue, ModelCloser* closer);
 
-  // Begins to load `model` as `action` says. `ending` reports the end, after `mark` was destroyed.
-  // Throws if there is no memory to begin.
+  // Begins to load `model` as `action` says. `completion` reports the end, after `mark` was
+  // destroyed. Throws if there is no memory to begin.
   void Begin(const PlannedAction& action, std::shared_ptr<const PreparedModel> model,
-             ModelCatalogue::BusyMark mark, PlanRun::Ending ending,
+             ModelCatalogue::BusyMark mark, PlanRun::Completion completion,
              std::shared_ptr<LoadProgress> progress);
 
  private:

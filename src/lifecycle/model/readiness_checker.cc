@@ -31,8 +31,8 @@ void Sooner(TimePoint at, std::optional<TimePoint>* next) {
 
 absl::Status Readiness::Probe() {
   const bool ready = ready_.load(std::memory_order_acquire);
-  // The time is written before `watched_` is read. Wanted() does both in the other order, so that a
-  // probe is never missed.
+  // The time is written before `watched_` is read. StillProbed() does both in the other order, so
+  // that a probe is never missed.
   last_probe_.store(checker_->clock_->Now());
   if (!watched_.load() && !watched_.exchange(true)) checker_->Watch(shared_from_this());
   if (ready) return absl::OkStatus();
@@ -140,14 +140,14 @@ bool ReadinessChecker::Look(TimePoint now, Entry* entry, std::optional<TimePoint
   }
   if (entry->gone) return false;
   if (now >= entry->due) {
-    if (!Wanted(now, entry->model.get())) return false;
+    if (!StillProbed(now, entry->model.get())) return false;
     StartCheck(now, entry);
   }
   Sooner(entry->due, next);
   return true;
 }
 
-bool ReadinessChecker::Wanted(TimePoint now, Readiness* model) {
+bool ReadinessChecker::StillProbed(TimePoint now, Readiness* model) {
   const auto forgotten = [&] { return now > model->last_probe_.load() + kAttention; };
   if (!forgotten()) return true;
   // A later probe calls Watch again. A probe that came just before is seen below.

@@ -97,7 +97,8 @@ class ReadinessChecker {
   // which the entry must be looked at again.
   bool Look(TimePoint now, Entry* entry, std::optional<TimePoint>* next)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool Wanted(TimePoint now, Readiness* model) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether somebody has probed `model` within kAttention; false ends its watch.
+  bool StillProbed(TimePoint now, Readiness* model) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void StartCheck(TimePoint now, Entry* entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Runs on a thread of the executor.
   void RunCheck(Readiness* model) ABSL_LOCKS_EXCLUDED(mu_);

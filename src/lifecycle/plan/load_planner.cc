@@ -147,7 +147,7 @@ class Planner {
     const RunningModel* running = Running(id);
     return running != nullptr && running->serving;
   }
-  bool Wanted(const ModelId& id) const {
+  bool IsWanted(const ModelId& id) const {
     const RunningModel* running = Running(id);
     return running != nullptr && running->wanted;
   }
@@ -203,7 +203,7 @@ class Planner {
       if (running == nullptr || running->on_request) continue;
       const std::set<ModelId>& users = graph_.Users(member);
       const bool used = std::any_of(users.begin(), users.end(), [&](const ModelId& user) {
-        return Wanted(user) && unload_.count(user) == 0;
+        return IsWanted(user) && unload_.count(user) == 0;
       });
       if (!used) unload_[member] = "";
     }
@@ -214,13 +214,13 @@ class Planner {
     std::set<ModelId> users;
     for (const auto& [id, on_request] : load_) users.merge(graph_.AllUsers(id));
     for (const ModelId& user : users) {
-      if (Wanted(user) && unload_.count(user) == 0) load_.emplace(user, false);
+      if (IsWanted(user) && unload_.count(user) == 0) load_.emplace(user, false);
     }
     users.clear();
     for (const auto& [id, reason] : unload_) users.merge(graph_.AllUsers(id));
     for (const ModelId& user : graph_.InOrder(users)) {
       // An ensemble that is to be loaded anyway finds out then whether a member is missing.
-      if (!Wanted(user) || unload_.count(user) > 0 || load_.count(user) > 0) continue;
+      if (!IsWanted(user) || unload_.count(user) > 0 || load_.count(user) > 0) continue;
       if (HasMembers(user)) {
         load_.emplace(user, false);  // of another namespace, from now on
       } else {

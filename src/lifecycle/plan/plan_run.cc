@@ -15,17 +15,17 @@ thread_local const PlanRun* starting = nullptr;
 
 }  // namespace
 
-PlanRun::Ending& PlanRun::Ending::operator=(Ending&& other) noexcept {
+PlanRun::Completion& PlanRun::Completion::operator=(Completion&& other) noexcept {
   std::swap(run_, other.run_);
   std::swap(index_, other.index_);
   return *this;
 }
 
-PlanRun::Ending::~Ending() {
-  if (run_ != nullptr) Tell(OutOfMemory());
+PlanRun::Completion::~Completion() {
+  if (run_ != nullptr) Report(OutOfMemory());
 }
 
-void PlanRun::Ending::Tell(absl::Status status) noexcept {
+void PlanRun::Completion::Report(absl::Status status) noexcept {
   if (run_ == nullptr) return;
   const std::shared_ptr<PlanRun> run = std::move(run_);
   run->OnDone(index_, std::move(status));
@@ -56,7 +56,7 @@ std::shared_ptr<PlanRun> PlanRun::Begin(std::vector<PlannedAction> actions, Star
     }
   }
   run->StartReady();
-  if (run->actions_.empty()) run->TellEnded();
+  if (run->actions_.empty()) run->ReportEnd();
   return run;
 }
 
@@ -74,9 +74,9 @@ void PlanRun::StartReady() noexcept {
       start = start_;
     }
     try {
-      (*start)(index, Ending(shared_from_this(), index));
+      (*start)(index, Completion(shared_from_this(), index));
     } catch (const std::exception& e) {
-      // The destructor of the action's ending has reported the failure.
+      // The destructor of the action's completion has reported the failure.
       LOG_ERROR << "model '" << actions_[index].model.name << "': " << e.what();
     }
   }
@@ -95,11 +95,11 @@ void PlanRun::OnDone(size_t index, absl::Status status) noexcept {
     }
     if (--left_ == 0) finished.swap(start_);
   }
-  if (finished != nullptr) return TellEnded();
+  if (finished != nullptr) return ReportEnd();
   StartReady();
 }
 
-void PlanRun::TellEnded() noexcept {
+void PlanRun::ReportEnd() noexcept {
   Ended ended;
   {
     MutexLock lock(&mu_);

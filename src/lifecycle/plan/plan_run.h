@@ -17,25 +17,25 @@ namespace nereid {
 
 class PlanRun : public std::enable_shared_from_this<PlanRun> {
  public:
-  // Reports the end of an action, once, from any thread. If something throws and the Ending is
+  // Reports the end of an action, once, from any thread. If something throws and the Completion is
   // destroyed without a report, the action ends with UNAVAILABLE, so that nobody waits in vain.
-  class Ending {
+  class Completion {
    public:
-    Ending() = default;  // belongs to no action
-    Ending(Ending&& other) noexcept = default;
-    Ending& operator=(Ending&& other) noexcept;
-    ~Ending();
-    void Tell(absl::Status status) noexcept;
+    Completion() = default;  // belongs to no action
+    Completion(Completion&& other) noexcept = default;
+    Completion& operator=(Completion&& other) noexcept;
+    ~Completion();
+    void Report(absl::Status status) noexcept;
 
    private:
     friend class PlanRun;
-    Ending(std::shared_ptr<PlanRun> run, size_t index) : run_(std::move(run)), index_(index) {}
+    Completion(std::shared_ptr<PlanRun> run, size_t index) : run_(std::move(run)), index_(index) {}
 
     std::shared_ptr<PlanRun> run_;  // null once reported
     size_t index_ = 0;
   };
   // Starts action `index` without waiting for its end. May throw.
-  using Start = absl::AnyInvocable<void(size_t index, Ending ending)>;
+  using Start = absl::AnyInvocable<void(size_t index, Completion completion)>;
   using Ended = absl::AnyInvocable<void(const PlanRun& run)>;
 
   // Begins the plan. `start` is called by this thread and by threads on which actions end. Throws
@@ -57,7 +57,7 @@ class PlanRun : public std::enable_shared_from_this<PlanRun> {
   void StartReady() noexcept ABSL_LOCKS_EXCLUDED(mu_);
   void OnDone(size_t index, absl::Status status) noexcept ABSL_LOCKS_EXCLUDED(mu_);
   // All actions have ended.
-  void TellEnded() noexcept ABSL_LOCKS_EXCLUDED(mu_);
+  void ReportEnd() noexcept ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::vector<PlannedAction> actions_;
   std::vector<std::vector<size_t>> awaited_by_;  // per action; constant once the plan has begun

@@ -35,23 +35,23 @@ std::vector<PlannedAction> Chain(size_t length) {
 
 TEST(PlanRunTest, AnActionStartsWhenThoseBeforeItHaveEnded) {
   std::vector<size_t> started;
-  std::vector<PlanRun::Ending> endings(4);
+  std::vector<PlanRun::Completion> completions(4);
   int ended = 0;
   const auto run = PlanRun::Begin(
       {After({}), After({}), After({0, 1}), After({2})},
-      [&](size_t index, PlanRun::Ending ending) {
+      [&](size_t index, PlanRun::Completion completion) {
         started.push_back(index);
-        endings[index] = std::move(ending);
+        completions[index] = std::move(completion);
       },
       [&](const PlanRun&) { ++ended; });
   EXPECT_THAT(started, ElementsAre(0, 1));
-  endings[1].Tell(absl::OkStatus());
+  completions[1].Report(absl::OkStatus());
   EXPECT_THAT(started, ElementsAre(0, 1));
-  endings[0].Tell(absl::NotFoundError("why"));
+  completions[0].Report(absl::NotFoundError("why"));
   EXPECT_THAT(started, ElementsAre(0, 1, 2));
-  endings[2].Tell(absl::OkStatus());
+  completions[2].Report(absl::OkStatus());
   EXPECT_EQ(ended, 0);
-  endings[3].Tell(absl::OkStatus());
+  completions[3].Report(absl::OkStatus());
   EXPECT_EQ(ended, 1);
   run->Wait();
   EXPECT_EQ(run->result(0).message(), "why");
@@ -61,16 +61,16 @@ TEST(PlanRunTest, AnActionStartsWhenThoseBeforeItHaveEnded) {
 TEST(PlanRunTest, WhatBecomesReadyWhileAnActionStartsIsNotForgotten) {
   std::vector<size_t> started;
   // The second action is started by the thread that ended the first one while it was starting it.
-  const auto run = PlanRun::Begin(Chain(5), [&](size_t index, PlanRun::Ending ending) {
+  const auto run = PlanRun::Begin(Chain(5), [&](size_t index, PlanRun::Completion completion) {
     started.push_back(index);
     if (index == 1) throw std::runtime_error("no memory");
     if (index == 2) {
-      std::thread([moved = std::make_shared<PlanRun::Ending>(std::move(ending))] {
-        moved->Tell(absl::OkStatus());
+      std::thread([moved = std::make_shared<PlanRun::Completion>(std::move(completion))] {
+        moved->Report(absl::OkStatus());
       }).join();
       return;
     }
-    ending.Tell(absl::OkStatus());
+    completion.Report(absl::OkStatus());
   });
   run->Wait();
   EXPECT_THAT(started, ElementsAre(0, 1, 2, 3, 4));
@@ -90,9 +90,9 @@ TEST(PlanRunTest, TheStackDoesNotGrowWithThePlan) {
     OnSmallStack([&] {
       PlanRun::Begin(
           chain ? Chain(kMany) : std::vector<PlannedAction>(kMany),
-          [&](size_t, PlanRun::Ending ending) {
+          [&](size_t, PlanRun::Completion completion) {
             ++started;
-            ending.Tell(absl::OkStatus());
+            completion.Report(absl::OkStatus());
           },
           [&](const PlanRun&) { ended = true; })
           ->Wait();
@@ -103,17 +103,17 @@ TEST(PlanRunTest, TheStackDoesNotGrowWithThePlan) {
 }
 
 TEST(PlanRunTest, AnEndAfterwardsGoesOnWithoutAStack) {
-  PlanRun::Ending first;
+  PlanRun::Completion first;
   size_t started = 0;
-  const auto run = PlanRun::Begin(Chain(kMany), [&](size_t index, PlanRun::Ending ending) {
+  const auto run = PlanRun::Begin(Chain(kMany), [&](size_t index, PlanRun::Completion completion) {
     ++started;
     if (index == 0) {
-      first = std::move(ending);
+      first = std::move(completion);
     } else {
-      ending.Tell(absl::OkStatus());
+      completion.Report(absl::OkStatus());
     }
   });
-  OnSmallStack([&] { first.Tell(absl::OkStatus()); });
+  OnSmallStack([&] { first.Report(absl::OkStatus()); });
   run->Wait();
   EXPECT_EQ(started, kMany);
 }
