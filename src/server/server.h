@@ -42,7 +42,8 @@ inline constexpr int64_t kLatestVersion = -1;
 // Where the answer to "is this model ready?" comes from.
 enum class ReadinessFrom {
   kBackends,   // backends are asked now; blocks as they do
-  kLastAnswer  // the latest answer of the backend (lifecycle/model/readiness_checker.h); never blocks
+  kLastAnswer  // the latest answer of the backend (lifecycle/model/readiness_checker.h); never
+               // blocks
 };
 
 class NEREID_API Server final : public Flight::Issuer {

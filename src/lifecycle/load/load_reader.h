@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "lifecycle/catalogue/model_catalogue.h"
+#include "lifecycle/load/repository_list.h"
 #include "lifecycle/model/prepared_model.h"
 #include "lifecycle/plan/load_planner.h"
-#include "lifecycle/repository_list.h"
 #include "repository/load_override.h"
 
 namespace nereid {

@@ -1,4 +1,4 @@
-#include "lifecycle/repository_list.h"
+#include "lifecycle/load/repository_list.h"
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>

@@ -1,4 +1,4 @@
-#include "lifecycle/repository_list.h"
+#include "lifecycle/load/repository_list.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

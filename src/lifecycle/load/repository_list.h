@@ -1,7 +1,7 @@
 // RepositoryList: the model repositories and the names of their models.
 // Thread-safe. Readers take no lock. Blocks on file I/O.
-#ifndef NEREID_LIFECYCLE_REPOSITORY_LIST_H_
-#define NEREID_LIFECYCLE_REPOSITORY_LIST_H_
+#ifndef NEREID_LIFECYCLE_LOAD_REPOSITORY_LIST_H_
+#define NEREID_LIFECYCLE_LOAD_REPOSITORY_LIST_H_
 
 #include <absl/status/status.h>
 
@@ -42,4 +42,4 @@ class RepositoryList {
 
 }  // namespace nereid
 
-#endif  // NEREID_LIFECYCLE_REPOSITORY_LIST_H_
+#endif  // NEREID_LIFECYCLE_LOAD_REPOSITORY_LIST_H_
