@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
+#include "backends/python/ipc/protocol.h"
 #include "backends/python/parameters.h"
 #include "backends/sdk/json.h"
 #include "backends/sdk/tensor.h"
@@ -12,8 +14,29 @@
 namespace nereid_backend {
 namespace {
 
+using nereid_python::RequestField;
 using nereid_python::Tensor;
 using nereid_python::ValueWriter;
+
+// Writes the fields of a request, each at its place.
+class FieldWriter {
+ public:
+  FieldWriter() { values_.List(nereid_python::kRequestFields); }
+
+  // Where the value of `field` is to be written: exactly one. Throws std::logic_error if it is not
+  // this field's turn.
+  ValueWriter& At(RequestField field) {
+    if (static_cast<uint32_t>(field) != next_++) {
+      throw std::logic_error("a field of a request is written out of order");
+    }
+    return values_;
+  }
+  const ValueWriter& values() const { return values_; }
+
+ private:
+  ValueWriter values_;
+  uint32_t next_ = 0;
+};
 
 uint64_t AlignUp(uint64_t size) {
   return (size + nereid_python::kBlockAlignment - 1) / nereid_python::kBlockAlignment *
@@ -133,6 +156,25 @@ Error WriteOutputNames(TRITONBACKEND_Request* request, ValueWriter* writer) {
   return Error();
 }
 
+// The number of the request stands for its trace: the process may give it back when it sends
+// requests itself. Then the context of the trace.
+Error WriteTrace(TRITONBACKEND_Request* request, uint64_t number, FieldWriter* fields) {
+  TRITONSERVER_InferenceTrace* trace = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestTrace(request, &trace));
+  const char* context = "";
+  if (trace != nullptr) {
+    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceTraceContext(trace, &context));
+  }
+  fields->At(RequestField::kTrace).Uint(trace == nullptr ? 0 : number);
+  ValueWriter& of_context = fields->At(RequestField::kTraceContext);
+  if (*context == '\0') {
+    of_context.None();
+  } else {
+    of_context.Text(context);
+  }
+  return Error();
+}
+
 }  // namespace
 
 Error CheckStrings(std::string_view input, std::string_view bytes, uint64_t count) {
@@ -158,24 +200,6 @@ Error CheckStrings(std::string_view input, std::string_view bytes, uint64_t coun
                                   " for inference input '", input, "', expecting ", count));
 }
 
-// The number of the request stands for its trace: the process may give it back when it sends
-// requests itself. Then the context of the trace.
-Error WriteTrace(TRITONBACKEND_Request* request, uint64_t number, ValueWriter* writer) {
-  TRITONSERVER_InferenceTrace* trace = nullptr;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestTrace(request, &trace));
-  const char* context = "";
-  if (trace != nullptr) {
-    NB_RETURN_IF_ERROR(TRITONSERVER_InferenceTraceContext(trace, &context));
-  }
-  writer->Uint(trace == nullptr ? 0 : number);
-  if (*context == '\0') {
-    writer->None();
-  } else {
-    writer->Text(context);
-  }
-  return Error();
-}
-
 Result<WrittenRequest> WriteRequest(TRITONBACKEND_Request* request, uint64_t number,
                                     const RequestMemory& memory, ValueWriter* message) {
   const char* id = "";
@@ -186,24 +210,24 @@ Result<WrittenRequest> WriteRequest(TRITONBACKEND_Request* request, uint64_t num
   NB_RETURN_IF_ERROR(TRITONBACKEND_InferenceRequestTimeoutMicroseconds(request, &timeout));
   NB_ASSIGN_OR_RETURN(const std::string parameters, ParametersOf(request));
   NB_ASSIGN_OR_RETURN(const std::vector<InputView> inputs, InputsOf(request));
-  ValueWriter writer;
-  writer.List(12);
-  writer.Uint(number);
-  writer.Text(id);
-  NB_RETURN_IF_ERROR(WriteCorrelation(request, &writer));
-  writer.Uint(flags);
-  writer.Uint(timeout);
-  writer.Text(parameters);
-  NB_RETURN_IF_ERROR(WriteOutputNames(request, &writer));
-  NB_RETURN_IF_ERROR(WriteInputs(inputs, memory.transport, memory.files, &writer, memory.blocks));
-  NB_RETURN_IF_ERROR(WriteTrace(request, number, &writer));
-  writer.Uint(0);  // priority, which backends are not told
+  FieldWriter fields;
+  fields.At(RequestField::kHandle).Uint(number);
+  fields.At(RequestField::kRequestId).Text(id);
+  NB_RETURN_IF_ERROR(WriteCorrelation(request, &fields.At(RequestField::kCorrelationId)));
+  fields.At(RequestField::kFlags).Uint(flags);
+  fields.At(RequestField::kTimeout).Uint(timeout);
+  fields.At(RequestField::kParameters).Text(parameters);
+  NB_RETURN_IF_ERROR(WriteOutputNames(request, &fields.At(RequestField::kRequested)));
+  NB_RETURN_IF_ERROR(WriteInputs(inputs, memory.transport, memory.files,
+                                 &fields.At(RequestField::kInputs), memory.blocks));
+  NB_RETURN_IF_ERROR(WriteTrace(request, number, &fields));
+  fields.At(RequestField::kPriority).Uint(0);  // backends are not told
   WrittenRequest written;
-  written.places = memory.files->PassOutputs(request, &writer);
+  written.places = memory.files->PassOutputs(request, &fields.At(RequestField::kPlaces));
   written.has_large_inputs = std::any_of(inputs.begin(), inputs.end(), [](const InputView& input) {
     return input.byte_size >= nereid_python::kLeastLent;
   });
-  message->Append(writer);
+  message->Append(fields.values());
   return written;
 }
 

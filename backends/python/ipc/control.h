@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "backends/python/ipc/protocol.h"
 #include "backends/sdk/ipc/turn.h"
 
 namespace nereid_python {
@@ -30,41 +31,6 @@ inline constexpr uint64_t kBlockAlignment = 64;
 // Tensors of at least this size may be sent to clients from where they are, and the process maps
 // those in the shared memory of clients itself. For smaller ones, a copy costs less.
 inline constexpr uint64_t kLeastLent = uint64_t{256} << 10;
-
-// Commands of the server to the process, one at a time. The messages are values (value.h).
-enum class Command : uint32_t {
-  kInitialize = 1,
-  kAutoComplete = 2,
-  kExecute = 3,
-  kFinalize = 4,
-  kReady = 5,
-  kExecuteEach = 6,  // several batches, one after the other, each with a reply of its own: see Part
-  kTrim = 7,  // give memory back that was not needed for a while; the model sees nothing of it
-};
-
-// What the process reports to the server without waiting (posts), and what it asks (calls).
-enum class Call : uint32_t {
-  kSend = 1,
-  kClosed = 2,
-  kLog = 3,
-  kStreamClose = 4,
-  kMetricFamilyDelete = 5,
-  kMetricDelete = 6,
-  kStreamCancel = 7,
-
-  kIsCancelled = 16,
-  kInfer = 17,
-  kStreamNext = 18,
-  kLoadModel = 19,
-  kUnloadModel = 20,
-  kIsModelReady = 21,
-  kMetricFamilyNew = 22,
-  kMetricNew = 23,
-  kMetricIncrement = 24,
-  kMetricSet = 25,
-  kMetricObserve = 26,
-  kMetricValue = 27,
-};
 
 // The ring: from the process to the server. Its entries have one size, so they never wrap.
 enum class EntryKind : uint32_t {

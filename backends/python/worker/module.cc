@@ -2,10 +2,12 @@
 #include <time.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "backends/python/ipc/protocol.h"
 #include "backends/python/worker/fork_server.h"
 #include "backends/python/worker/pack.h"
 #include "backends/python/worker/process.h"
@@ -350,6 +352,27 @@ bool AddModelError(PyObject* module) {
          PyObject_SetAttrString(module, "TritonModelException", model_error_type) == 0;
 }
 
+// The numbers of the protocol, for the runtime's Python files.
+bool AddProtocol(PyObject* module) {
+  struct Number {
+    const char* name;
+    long value;
+  };
+#define NEREID_COMMAND(name, python_name, number) {"COMMAND_" #python_name, number},
+#define NEREID_CALL(name, python_name, number) {"CALL_" #python_name, number},
+#define NEREID_FIELD(name, python_name, number) {"FIELD_" #python_name, number},
+  constexpr Number kNumbers[] = {NEREID_PYTHON_COMMANDS(NEREID_COMMAND)  //
+                                 NEREID_PYTHON_POSTS(NEREID_CALL)        //
+                                 NEREID_PYTHON_QUESTIONS(NEREID_CALL)    //
+                                 NEREID_PYTHON_REQUEST_FIELDS(NEREID_FIELD)};
+#undef NEREID_FIELD
+#undef NEREID_CALL
+#undef NEREID_COMMAND
+  return std::all_of(std::begin(kNumbers), std::end(kNumbers), [&](const Number& number) {
+    return PyModule_AddIntConstant(module, number.name, number.value) == 0;
+  });
+}
+
 }  // namespace
 
 PyObject* RaiseModelError(std::string_view text) {
@@ -362,8 +385,8 @@ PyObject* RaiseModelError(std::string_view text) {
 // Null with an exception.
 PyObject* MakeModule() {
   Ref module(PyModule_Create(&definition));
-  if (!module || !AddModelError(module.get()) || !AddTensorType(module.get()) ||
-      !AddArraySourceType()) {
+  if (!module || !AddModelError(module.get()) || !AddProtocol(module.get()) ||
+      !AddTensorType(module.get()) || !AddArraySourceType()) {
     return nullptr;
   }
   return module.release();

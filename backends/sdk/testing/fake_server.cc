@@ -248,6 +248,34 @@ TRITONSERVER_Error* TRITONBACKEND_RequestCorrelationIdString(TRITONBACKEND_Reque
   *id = request->correlation_name.c_str();
   return nullptr;
 }
+TRITONSERVER_Error* TRITONBACKEND_RequestId(TRITONBACKEND_Request* request, const char** id) {
+  *id = request->id.c_str();
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestParameterCount(TRITONBACKEND_Request* request,
+                                                        uint32_t* count) {
+  *count = static_cast<uint32_t>(request->parameters.size());
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestParameter(TRITONBACKEND_Request* request,
+                                                   const uint32_t index, const char** key,
+                                                   TRITONSERVER_ParameterType* type,
+                                                   const void** vvalue) {
+  *key = request->parameters[index].first.c_str();
+  *type = TRITONSERVER_PARAMETER_INT;
+  *vvalue = &request->parameters[index].second;
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONBACKEND_RequestTrace(TRITONBACKEND_Request* request,
+                                               TRITONSERVER_InferenceTrace** trace) {
+  *trace = request->trace;
+  return nullptr;
+}
+TRITONSERVER_Error* TRITONSERVER_InferenceTraceContext(TRITONSERVER_InferenceTrace* trace,
+                                                       const char** trace_context) {
+  *trace_context = trace->context.c_str();
+  return nullptr;
+}
 TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request, uint32_t) {
   request->reported_before_release = !request->statistics.empty();
   ++request->released;

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "triton/core/tritonbackend.h"
@@ -54,7 +55,12 @@ struct TRITONBACKEND_Input {
   TRITONSERVER_MemoryType memory = TRITONSERVER_MEMORY_CPU;
 };
 
+struct TRITONSERVER_InferenceTrace {
+  std::string context;
+};
+
 struct TRITONBACKEND_Request {
+  std::string id;
   std::deque<TRITONBACKEND_Input> inputs;
   std::vector<std::string> wanted_outputs;
   bool refuse_responses = false;  // ResponseNew fails
@@ -63,6 +69,8 @@ struct TRITONBACKEND_Request {
   uint32_t flags = 0;
   uint64_t correlation_id = 0;
   std::string correlation_name;  // of a sequence that has a name and no number
+  std::vector<std::pair<std::string, int64_t>> parameters;
+  TRITONSERVER_InferenceTrace* trace = nullptr;
 
   // What the backend did.
   std::vector<nereid_backend::testing::SeenResponse> responses;

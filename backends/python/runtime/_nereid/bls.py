@@ -7,6 +7,8 @@ import os
 import threading
 from typing import Any, Callable, Optional
 
+import _nereid_native as native
+
 from . import calls, life, relay
 from .responses import InferenceResponse
 
@@ -40,7 +42,7 @@ def infer(message: tuple, decoupled: bool) -> Any:
     """Waits for the server's answer. Returns an InferenceResponse or, with `decoupled`, a
     ResponseIterator. An error is returned as a response that contains it."""
     try:
-        answer = calls.ask(calls.INFER, *message)
+        answer = calls.ask(native.CALL_INFER, *message)
     except calls.CallError as error:
         failed = InferenceResponse.failed(
             error.code, error.text or "An error occurred while performing BLS request."
@@ -126,7 +128,7 @@ class ResponseIterator:
     def cancel(self) -> None:
         """Cancels the request, unless all responses have arrived."""
         if self._stream is not None:
-            calls.post(calls.STREAM_CANCEL, self._stream)
+            calls.post(native.CALL_STREAM_CANCEL, self._stream)
 
     def fetch_first(self) -> None:
         """Waits for the first response, unless it is there."""
@@ -135,7 +137,7 @@ class ResponseIterator:
 
     def _fetch(self) -> None:
         try:
-            fields, final = calls.ask(calls.STREAM_NEXT, self._stream)
+            fields, final = calls.ask(native.CALL_STREAM_NEXT, self._stream)
         except calls.CallError as error:
             self._responses.append(InferenceResponse.failed(error.code, error.text))
             self._stream = None
@@ -144,13 +146,13 @@ class ResponseIterator:
         self._responses.append(InferenceResponse.from_server(fields or (None, (), "")))
         if final:
             # The server keeps what it has of the stream until then.
-            calls.post(calls.STREAM_CLOSE, self._stream)
+            calls.post(native.CALL_STREAM_CLOSE, self._stream)
             self._stream = None
 
     def __del__(self) -> None:
         if getattr(self, "_stream", None) is None:
             return
-        if self._process == os.getpid() and calls.native.in_forked_child():
+        if self._process == os.getpid() and native.in_forked_child():
             relay.close_later(self._stream)
         else:
-            calls.post_at_end(calls.STREAM_CLOSE, self._stream)
+            calls.post_at_end(native.CALL_STREAM_CLOSE, self._stream)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .requests import INPUTS, InferenceRequest
+from _nereid_native import FIELD_INPUTS
+
+from .requests import InferenceRequest
 from .responses import InferenceResponse
 
 
 def get_input_tensor_by_name(inference_request: InferenceRequest, name: str) -> Any:
     """A Tensor, or None."""
-    return _named(inference_request._fields[INPUTS], name)
+    return _named(inference_request._fields[FIELD_INPUTS], name)
 
 
 def get_output_tensor_by_name(inference_response: InferenceResponse, name: str) -> Any:

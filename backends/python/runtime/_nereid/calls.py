@@ -1,4 +1,5 @@
-"""Messages of the process to the server: numbers of calls and posts, and functions to send them."""
+"""Messages of the process to the server: calls, which it answers, and posts. Their numbers are
+`CALL_...` of the native module."""
 
 from __future__ import annotations
 
@@ -7,29 +8,6 @@ from typing import Any
 import _nereid_native as native
 
 from . import life
-
-# Posts, which have no answer.
-SEND = 1
-CLOSED = 2
-LOG = 3
-STREAM_CLOSE = 4
-METRIC_FAMILY_DELETE = 5
-METRIC_DELETE = 6
-STREAM_CANCEL = 7
-
-# Calls.
-IS_CANCELLED = 16
-INFER = 17
-STREAM_NEXT = 18
-LOAD_MODEL = 19
-UNLOAD_MODEL = 20
-IS_MODEL_READY = 21
-METRIC_FAMILY_NEW = 22
-METRIC_NEW = 23
-METRIC_INCREMENT = 24
-METRIC_SET = 25
-METRIC_OBSERVE = 26
-METRIC_VALUE = 27
 
 
 class CallError(Exception):

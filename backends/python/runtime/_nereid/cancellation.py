@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _nereid_native as native
+
 from . import calls, life, logger
 
 
@@ -10,6 +12,6 @@ def ask(handle: int) -> bool:
         logger.log_from_runtime(logger.LogLevel.ERROR, "Cannot communicate with parent service")
         return False
     try:
-        return calls.ask(calls.IS_CANCELLED, handle)
+        return calls.ask(native.CALL_IS_CANCELLED, handle)
     except calls.CallError:
         return False  # the request is answered, and no client waits for it

@@ -12,13 +12,6 @@ import _nereid_native as native
 from . import forked, life, model_loading
 from .exception_text import exception_text, traceback_text
 
-INITIALIZE = 1
-AUTO_COMPLETE = 2
-EXECUTE = 3
-FINALIZE = 4
-READY = 5
-EXECUTE_EACH = 6
-
 SECONDS_FOR_EXIT_HANDLERS = 1.0
 
 _model: Any = None
@@ -34,19 +27,19 @@ def serve() -> NoReturn:
         except OSError as error:  # no descriptor is left for the memory of a client
             native.reply(("error", f"the shared memory of a client cannot be mapped: {error}"))
             continue
-        if number == EXECUTE:
+        if number == native.COMMAND_EXECUTE:
             value = _execute(value)
             # The requests and responses of the batch are gone now, unless the model has kept some.
             native.send_reply()
-        elif number == EXECUTE_EACH:
+        elif number == native.COMMAND_EXECUTE_EACH:
             _execute_each(value)
-        elif number == INITIALIZE:
+        elif number == native.COMMAND_INITIALIZE:
             native.reply(no_numpy or _initialize(value))
-        elif number == AUTO_COMPLETE:
+        elif number == native.COMMAND_AUTO_COMPLETE:
             native.reply(("error", no_numpy) if no_numpy else _auto_complete(value))
-        elif number == READY:
+        elif number == native.COMMAND_READY:
             native.reply(_ready())
-        elif number == FINALIZE:
+        elif number == native.COMMAND_FINALIZE:
             native.reply(_text_of_failure(_finalize))
             _exit()
         else:

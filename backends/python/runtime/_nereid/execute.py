@@ -7,11 +7,12 @@ import types
 from typing import Any, Optional
 
 import _nereid_native as native
+from _nereid_native import FIELD_PLACES, FIELD_REQUESTED
 
 from . import async_loop, life, logger
 from .errors import TritonModelException
 from .exception_text import exception_text, traceback_text
-from .requests import PLACES, RELEASE_ALL, RELEASE_RESCHEDULE, REQUESTED, InferenceRequest
+from .requests import RELEASE_ALL, RELEASE_RESCHEDULE, InferenceRequest
 from .responses import InferenceResponse
 
 ANSWERED_OTHERWISE = None  # a sender has answered or will answer the request
@@ -112,14 +113,14 @@ def _answer(
         return ANSWERED_OTHERWISE
     if request._sender is not None:
         request._sender.note_returned()
-    answer = response.for_server(fields[REQUESTED])
-    return _put_in_place(answer, fields) if fields[PLACES] else answer
+    answer = response.for_server(fields[FIELD_REQUESTED])
+    return _put_in_place(answer, fields) if fields[FIELD_PLACES] else answer
 
 
 def _put_in_place(answer: tuple, fields: tuple) -> tuple:
     """Writes outputs into the memory of the client that wants them there."""
     error, outputs, parameters = answer
-    places = {place.name(): place for place in fields[PLACES]}
+    places = {place.name(): place for place in fields[FIELD_PLACES]}
     placed = [native.place(places[t.name()], t) if t.name() in places else t for t in outputs]
     return error, tuple(placed), parameters
 

@@ -39,7 +39,7 @@ def _put(level: LogLevel, file: str, line: int, message: str) -> None:
     if native.in_forked_child():
         _print(level, file, line, message)
     elif native.log_levels() >> level.value & 1:
-        native.post((calls.LOG, level.value, file, line, message))
+        native.post((native.CALL_LOG, level.value, file, line, message))
 
 
 def _print(level: LogLevel, file: str, line: int, message: str) -> None:

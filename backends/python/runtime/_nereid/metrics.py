@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Any, Optional
 
+import _nereid_native as native
+
 from . import calls, conversions
 from .errors import TritonModelException
 
@@ -49,7 +51,7 @@ class MetricFamily:
         self._metrics = _Metrics()
         self._number = calls.ask_or_raise(
             "Error when creating MetricFamily",
-            calls.METRIC_FAMILY_NEW,
+            native.CALL_METRIC_FAMILY_NEW,
             kind.value,
             name,
             description,
@@ -64,8 +66,8 @@ class MetricFamily:
             return
         alive, self._metrics.alive = self._metrics.alive, None
         for metric in alive or ():
-            calls.post_at_end(calls.METRIC_DELETE, metric)
-        calls.post_at_end(calls.METRIC_FAMILY_DELETE, number)
+            calls.post_at_end(native.CALL_METRIC_DELETE, metric)
+        calls.post_at_end(native.CALL_METRIC_FAMILY_DELETE, number)
 
 
 class Metric:
@@ -95,7 +97,7 @@ class Metric:
         metric._metrics = family._metrics
         metric._number = calls.ask_or_raise(
             "Error when creating Metric",
-            calls.METRIC_NEW,
+            native.CALL_METRIC_NEW,
             family._number,
             dict(labels or {}),
             [conversions.real("Metric", "buckets", bound) for bound in buckets]
@@ -106,16 +108,16 @@ class Metric:
         return metric
 
     def increment(self, value: float) -> None:
-        self._do("Failed to increment metric value", calls.METRIC_INCREMENT, _real("increment", value))
+        self._do("Failed to increment metric value", native.CALL_METRIC_INCREMENT, _real("increment", value))
 
     def set(self, value: float) -> None:
-        self._do("Failed to set metric value", calls.METRIC_SET, _real("set", value))
+        self._do("Failed to set metric value", native.CALL_METRIC_SET, _real("set", value))
 
     def observe(self, value: float) -> None:
-        self._do("Failed to observe metric value", calls.METRIC_OBSERVE, _real("observe", value))
+        self._do("Failed to observe metric value", native.CALL_METRIC_OBSERVE, _real("observe", value))
 
     def value(self) -> float:
-        return self._do("Failed to get metric value", calls.METRIC_VALUE)
+        return self._do("Failed to get metric value", native.CALL_METRIC_VALUE)
 
     def _do(self, what: str, call: int, *arguments: Any) -> Any:
         if self._metrics.alive is None:
@@ -127,7 +129,7 @@ class Metric:
         if number is None or self._metrics.alive is None:
             return
         self._metrics.alive.discard(number)
-        calls.post_at_end(calls.METRIC_DELETE, number)
+        calls.post_at_end(native.CALL_METRIC_DELETE, number)
 
 
 def _real(function: str, value: Any) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import _nereid_native as native
+
 from . import calls, conversions
 from .errors import TritonModelException
 
@@ -26,14 +28,14 @@ def load_model(model_name: str, config: str = "", files: Any = None) -> None:
                 f"and file contents: {path!r} is not an instance of 'str', or what it stands for "
                 "is not an instance of 'bytes'"
             )
-    calls.ask_or_raise("Failed to load model", calls.LOAD_MODEL, model_name, config, files)
+    calls.ask_or_raise("Failed to load model", native.CALL_LOAD_MODEL, model_name, config, files)
 
 
 def unload_model(model_name: str, unload_dependents: bool = False) -> None:
     """Returns at once; the model is unloaded once it is no longer in use."""
     calls.ask_or_raise(
         "Failed to unload model",
-        calls.UNLOAD_MODEL,
+        native.CALL_UNLOAD_MODEL,
         conversions.text("unload_model", "model_name", model_name),
         conversions.truth("unload_model", "unload_dependents", unload_dependents),
     )
@@ -42,7 +44,7 @@ def unload_model(model_name: str, unload_dependents: bool = False) -> None:
 def is_model_ready(model_name: str, model_version: str = "") -> bool:
     return calls.ask_or_raise(
         "Failed to check model readiness",
-        calls.IS_MODEL_READY,
+        native.CALL_IS_MODEL_READY,
         conversions.text("is_model_ready", "model_name", model_name),
         conversions.text("is_model_ready", "model_version", model_version),
     )

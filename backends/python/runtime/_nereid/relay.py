@@ -21,16 +21,16 @@ from . import calls, life
 # What a child may ask. Metrics end with the object that made them, which the parent would not have.
 _RELAYED = frozenset(
     (
-        calls.IS_CANCELLED,
-        calls.INFER,
-        calls.STREAM_NEXT,
-        calls.LOAD_MODEL,
-        calls.UNLOAD_MODEL,
-        calls.IS_MODEL_READY,
-        calls.METRIC_INCREMENT,
-        calls.METRIC_SET,
-        calls.METRIC_OBSERVE,
-        calls.METRIC_VALUE,
+        native.CALL_IS_CANCELLED,
+        native.CALL_INFER,
+        native.CALL_STREAM_NEXT,
+        native.CALL_LOAD_MODEL,
+        native.CALL_UNLOAD_MODEL,
+        native.CALL_IS_MODEL_READY,
+        native.CALL_METRIC_INCREMENT,
+        native.CALL_METRIC_SET,
+        native.CALL_METRIC_OBSERVE,
+        native.CALL_METRIC_VALUE,
     )
 )
 _INTERNAL = 1
@@ -68,7 +68,7 @@ def ask(message: tuple) -> tuple:
     connection = _connection()
     try:
         while True:
-            _exchange(connection, (calls.STREAM_CLOSE, _forsaken.popleft()))
+            _exchange(connection, (native.CALL_STREAM_CLOSE, _forsaken.popleft()))
     except IndexError:  # none is left; another thread may have taken the last
         pass
     return _exchange(connection, message)
@@ -124,20 +124,20 @@ def _serve(connection: Any) -> None:
         pass  # the child has ended
     finally:
         for stream in streams:
-            native.post((calls.STREAM_CLOSE, stream))
+            native.post((native.CALL_STREAM_CLOSE, stream))
 
 
 def _answer(message: tuple, streams: set) -> tuple:
     call = message[0]
     try:
-        if call in (calls.STREAM_CANCEL, calls.STREAM_CLOSE):
+        if call in (native.CALL_STREAM_CANCEL, native.CALL_STREAM_CLOSE):
             native.post(message)
-            if call == calls.STREAM_CLOSE:
+            if call == native.CALL_STREAM_CLOSE:
                 streams.discard(message[1])
             return 0, None
         if call not in _RELAYED:
             return _UNSUPPORTED + 1, "a process that the model has forked cannot create metrics"
-        if call != calls.INFER:
+        if call != native.CALL_INFER:
             return native.ask(message)
         if not life.may_ask:
             return _INTERNAL + 1, life.BLS_NOT_NOW

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from _nereid_native import Tensor
+from _nereid_native import (
+    FIELD_CORRELATION_ID,
+    FIELD_FLAGS,
+    FIELD_HANDLE,
+    FIELD_INPUTS,
+    FIELD_PARAMETERS,
+    FIELD_PLACES,
+    FIELD_PRIORITY,
+    FIELD_REQUESTED,
+    FIELD_REQUEST_ID,
+    FIELD_TIMEOUT,
+    FIELD_TRACE,
+    FIELD_TRACE_CONTEXT,
+    Tensor,
+)
 
 from . import bls, cancellation, conversions, life
 from . import parameters as parameter_texts
@@ -17,20 +31,6 @@ _NAME = "InferenceRequest"  # in texts of errors
 
 RELEASE_ALL = 1
 RELEASE_RESCHEDULE = 2
-
-# The fields of a request as they come from the server.
-HANDLE = 0
-REQUEST_ID = 1
-CORRELATION_ID = 2
-FLAGS = 3
-TIMEOUT = 4
-PARAMETERS = 5
-REQUESTED = 6
-INPUTS = 7
-TRACE = 8
-TRACE_CONTEXT = 9
-PRIORITY = 10
-PLACES = 11  # tensors that describe where the client wants outputs
 
 
 class InferenceRequest:
@@ -96,22 +96,22 @@ class InferenceRequest:
     def from_server(cls, fields: tuple) -> InferenceRequest:
         request = cls.__new__(cls)
         # A model that keeps a request does not keep the memory of its client.
-        request._fields = fields[:PLACES] if fields[PLACES] else fields
-        request._flags = fields[FLAGS]
+        request._fields = fields[:FIELD_PLACES] if fields[FIELD_PLACES] else fields
+        request._flags = fields[FIELD_FLAGS]
         request._sender = None
         request._cancelled = False
         request._release_flags = RELEASE_ALL
         return request
 
     def inputs(self) -> list:
-        return list(self._fields[INPUTS])
+        return list(self._fields[FIELD_INPUTS])
 
     def request_id(self) -> str:
-        return self._fields[REQUEST_ID]
+        return self._fields[FIELD_REQUEST_ID]
 
     def correlation_id(self) -> Any:
         """The number or string that the client has given."""
-        return self._fields[CORRELATION_ID]
+        return self._fields[FIELD_CORRELATION_ID]
 
     def flags(self) -> int:
         return self._flags
@@ -121,17 +121,17 @@ class InferenceRequest:
 
     def timeout(self) -> int:
         """In microseconds."""
-        return self._fields[TIMEOUT]
+        return self._fields[FIELD_TIMEOUT]
 
     def parameters(self) -> str:
         """JSON text."""
-        return self._fields[PARAMETERS] or "{}"
+        return self._fields[FIELD_PARAMETERS] or "{}"
 
     def trace(self) -> InferenceTrace:
-        return InferenceTrace.of(self._fields[TRACE], self._fields[TRACE_CONTEXT])
+        return InferenceTrace.of(self._fields[FIELD_TRACE], self._fields[FIELD_TRACE_CONTEXT])
 
     def requested_output_names(self) -> set:
-        return set(self._fields[REQUESTED])
+        return set(self._fields[FIELD_REQUESTED])
 
     def exec(self, decoupled: bool = False) -> Any:
         """Sends the request and waits. Returns an InferenceResponse or, with `decoupled`, a
@@ -151,13 +151,13 @@ class InferenceRequest:
         if self._sender is None:
             fields = self._fields
             self._sender = InferenceResponseSender.of(
-                fields[HANDLE], fields[REQUESTED], life.decoupled
+                fields[FIELD_HANDLE], fields[FIELD_REQUESTED], life.decoupled
             )
         return self._sender
 
     def is_cancelled(self) -> bool:
-        if not self._cancelled and self._fields[HANDLE] != 0:
-            self._cancelled = cancellation.ask(self._fields[HANDLE])
+        if not self._cancelled and self._fields[FIELD_HANDLE] != 0:
+            self._cancelled = cancellation.ask(self._fields[FIELD_HANDLE])
         return self._cancelled
 
     def set_release_flags(self, flags: int) -> None:
@@ -172,15 +172,15 @@ class InferenceRequest:
         return (
             name,
             version,
-            fields[REQUEST_ID],
-            fields[CORRELATION_ID],
+            fields[FIELD_REQUEST_ID],
+            fields[FIELD_CORRELATION_ID],
             self._flags,
-            fields[TIMEOUT],
-            fields[PRIORITY],
-            fields[PARAMETERS],
-            fields[REQUESTED],
-            fields[INPUTS],
-            fields[TRACE],
+            fields[FIELD_TIMEOUT],
+            fields[FIELD_PRIORITY],
+            fields[FIELD_PARAMETERS],
+            fields[FIELD_REQUESTED],
+            fields[FIELD_INPUTS],
+            fields[FIELD_TRACE],
             decoupled,
             bls.blocks_execute(),
             waits,

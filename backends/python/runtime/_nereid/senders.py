@@ -84,11 +84,11 @@ class InferenceResponseSender:
             message = None if response is None else response.for_server(self._requested)
             if self._decoupled and response is not None:
                 self._entries, size = native.post_response(
-                    (calls.SEND, self._handle, message, flags)
+                    (native.CALL_SEND, self._handle, message, flags)
                 )
                 self._unread += size
             else:
-                native.post((calls.SEND, self._handle, message, flags))
+                native.post((native.CALL_SEND, self._handle, message, flags))
             if response is not None:
                 self._sent += 1
             if flags == FINAL:
@@ -148,7 +148,7 @@ class InferenceResponseSender:
         with self._lock:
             if not self._closed:
                 self._closed = True
-                native.post((calls.CLOSED, self._handle))
+                native.post((native.CALL_CLOSED, self._handle))
 
     def fail(self, text: str) -> None:
         """Answers with an error if the request is not answered yet."""
@@ -156,12 +156,12 @@ class InferenceResponseSender:
             if self._closed:
                 return
             self._closed = True
-            native.post((calls.SEND, self._handle, ((INTERNAL, text), (), ""), FINAL))
+            native.post((native.CALL_SEND, self._handle, ((INTERNAL, text), (), ""), FINAL))
 
     def __del__(self) -> None:
         # The constructor may not have finished.
         if not getattr(self, "_closed", True):
-            calls.post_at_end(calls.CLOSED, self._handle)
+            calls.post_at_end(native.CALL_CLOSED, self._handle)
 
 
 def _checked(response: Any, flags: Any) -> int:
