@@ -89,10 +89,7 @@ Error OnnxInstance::RunWatched() {
   if (!watched_.End()) return ran;
   run_options_.UnsetTerminate();
   // The run may have finished anyway.
-  if (ran.ok()) return ran;
-  return Error(TRITONSERVER_ERROR_CANCELLED,
-               StrCat("model '", model_.config().name,
-                      "' was stopped while it computed: nobody waits for the result any more"));
+  return ran.ok() ? std::move(ran) : StoppedRun(model_.config().name);
 }
 
 void OnnxInstance::TakeOutputs() {

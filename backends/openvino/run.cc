@@ -58,9 +58,7 @@ void Run::Cancel() {
 Error Run::EndWatch(Error ran) {
   // The run may have finished anyway.
   if (!watched_.End() || ran.ok()) return ran;
-  return Error(TRITONSERVER_ERROR_CANCELLED,
-               StrCat("model '", model_.config().name,
-                      "' was stopped while it computed: nobody waits for the result any more"));
+  return StoppedRun(model_.config().name);
 }
 
 void Run::SetTensors() {

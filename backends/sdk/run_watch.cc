@@ -136,4 +136,10 @@ bool RunWatch::Watched::Look(uint64_t now) {
   return true;
 }
 
+Error StoppedRun(const std::string& model) {
+  return Error(TRITONSERVER_ERROR_CANCELLED,
+               StrCat("model '", model,
+                      "' was stopped while it computed: nobody waits for the result any more"));
+}
+
 }  // namespace nereid_backend

@@ -11,10 +11,12 @@
 #include <functional>
 #include <mutex>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "backends/sdk/batch.h"
+#include "backends/sdk/error.h"
 #include "triton/core/tritonbackend.h"
 
 namespace nereid_backend {
@@ -85,6 +87,9 @@ class RunWatch::Watched {
   bool seen_ = false;              // guarded by mu_; a check has seen this run
   bool stopped_ = false;           // guarded by mu_
 };
+
+// CANCELLED: the error of a run of `model` that was stopped and did not finish anyway.
+Error StoppedRun(const std::string& model);
 
 }  // namespace nereid_backend
 
