@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <numeric>
 #include <stdexcept>
 
 #include "backends/sdk/error.h"
+#include "plain/nearest.h"
 
 namespace nereid_backend {
 namespace {
@@ -67,21 +67,6 @@ std::string Expected(const OptionSpec& spec) {
 void Replace(std::string_view what, std::string_view by, std::string* text) {
   const size_t at = text->find(what);
   if (at != std::string::npos) text->replace(at, what.size(), by);
-}
-
-// Levenshtein's distance without regard to case, one row of the table at a time.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
 }
 
 // What `name` would be if it were meant to be `spec`.
@@ -154,19 +139,9 @@ class OptionReader {
 
   // The known name that is most like `name`, if less than a third of the longer one differs.
   std::string Nearest(std::string_view name) const {
-    constexpr size_t kLongest = 128;
-    if (name.size() > kLongest) return "";
-    const std::string lower = Lower(name);
-    std::string nearest;
-    size_t fewest = kLongest;
-    for (const OptionSpec& spec : specs_) {
-      std::string meant = MeantAs(spec, name);
-      const size_t edits = EditDistance(lower, Lower(meant));
-      if (edits * 3 >= std::max(name.size(), meant.size()) || edits >= fewest) continue;
-      fewest = edits;
-      nearest = std::move(meant);
-    }
-    return nearest;
+    std::vector<std::string> meant;
+    for (const OptionSpec& spec : specs_) meant.push_back(MeantAs(spec, name));
+    return nereid::FewestEdits(name, meant);
   }
 
  private:

@@ -1,15 +1,149 @@
 #include "python/native/tensor.h"
 
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "backends/sdk/python/data_types.h"
 #include "backends/sdk/python/dlpack.h"
-#include "python/native/buffer_protocol.h"
+#include "backends/sdk/python/python_api.h"
+#include "backends/sdk/python/strings.h"
 #include "python/native/error.h"
 #include "python/native/object.h"
 #include "triton/core/tritonserver.h"
 
 namespace nereid_python::native {
 namespace {
+
+// --- The buffer protocol. It is part of the limited API since Python 3.11 only; its structure and
+// the numbers of its slots are the same in all versions from 3.9.
+
+struct BufferView {
+  void* buf;
+  PyObject* obj;
+  Py_ssize_t len;
+  Py_ssize_t itemsize;
+  int readonly;
+  int ndim;
+  char* format;
+  Py_ssize_t* shape;
+  Py_ssize_t* strides;
+  Py_ssize_t* suboffsets;
+  void* internal;
+};
+
+constexpr int kGetBufferSlot = 1;
+constexpr int kReleaseBufferSlot = 2;
+
+constexpr int kWantsFormat = 0x4;
+constexpr int kWantsShape = 0x8;
+constexpr int kWantsStrides = 0x10 | kWantsShape;
+
+// One letter for each data type, in their order.
+constexpr char kFormats[kDataTypes][2] = {"B", "?", "B", "H", "I", "Q", "b", "h",
+                                          "i", "q", "e", "f", "d", "B", "H"};
+
+struct Layout {
+  std::vector<Py_ssize_t> shape;
+  std::vector<Py_ssize_t> strides;
+};
+
+// Fills a view of contiguous elements of `owner`, which it keeps alive. Elements of BF16, which the
+// protocol lacks, are seen as uint16, and strings as their bytes. -1 with an exception.
+int FillBuffer(PyObject* owner, DataType type, const std::vector<int64_t>& shape, void* data,
+               uint64_t size, BufferView* view, int flags) {
+  // A view without an address is taken for none.
+  alignas(64) static char nothing[64];
+  const bool text = type == DataType::kBytes;
+  auto layout = std::make_unique<Layout>();
+  const Py_ssize_t item = text ? 1 : static_cast<Py_ssize_t>(ElementSize(type));
+  if (text) {
+    layout->shape = {static_cast<Py_ssize_t>(size)};
+  } else {
+    layout->shape.assign(shape.begin(), shape.end());
+  }
+  layout->strides.resize(layout->shape.size());
+  Py_ssize_t stride = item;
+  for (size_t i = layout->shape.size(); i-- > 0;) {
+    layout->strides[i] = stride;
+    stride *= layout->shape[i];
+  }
+  *view = {};
+  view->buf = data == nullptr ? nothing : data;
+  Py_INCREF(owner);
+  view->obj = owner;
+  view->len = static_cast<Py_ssize_t>(size);
+  view->itemsize = item;
+  view->ndim = (flags & kWantsShape) != 0 ? static_cast<int>(layout->shape.size()) : 1;
+  if ((flags & kWantsFormat) != 0) {
+    view->format = const_cast<char*>(kFormats[static_cast<uint8_t>(type)]);
+  }
+  if ((flags & kWantsShape) != 0) view->shape = layout->shape.data();
+  if ((flags & kWantsStrides) == kWantsStrides) view->strides = layout->strides.data();
+  view->internal = layout.release();
+  return 0;
+}
+
+// Frees what FillBuffer allocated; for kReleaseBufferSlot.
+void ReleaseBuffer(PyObject*, BufferView* view) { delete static_cast<Layout*>(view->internal); }
+
+// --- Arrays of numpy on the memory of a Tensor.
+
+PyObject* ndarray = nullptr;             // numpy.ndarray, once needed
+PyObject* numpy_types[kDataTypes] = {};  // numpy.dtype objects, once needed
+
+constexpr const char* kNames[kDataTypes] = {nullptr,   "bool",    "uint8",   "uint16", "uint32",
+                                            "uint64",  "int8",    "int16",   "int32",  "int64",
+                                            "float16", "float32", "float64", "object", "bfloat16"};
+
+// numpy has bfloat16 only with the package ml_dtypes. Without it, the bits are seen as uint16.
+Ref Bfloat16() {
+  const Ref module(PyImport_ImportModule("ml_dtypes"));
+  if (module) return Ref(PyObject_GetAttrString(module.get(), "bfloat16"));
+  if (PyErr_ExceptionMatches(PyExc_ImportError) == 0) return Ref();
+  PyErr_Clear();
+  return Ref(PyUnicode_FromString("uint16"));
+}
+
+PyObject* Ndarray() {
+  if (ndarray == nullptr) {
+    const Ref numpy(PyImport_ImportModule("numpy"));
+    if (numpy) ndarray = PyObject_GetAttrString(numpy.get(), "ndarray");
+  }
+  return ndarray;
+}
+
+// The object that numpy takes for a data type; borrowed. Null with an exception.
+PyObject* NumpyType(DataType type) {
+  PyObject*& known = numpy_types[static_cast<uint8_t>(type)];
+  if (known != nullptr) return known;
+  const Ref numpy(PyImport_ImportModule("numpy"));
+  if (!numpy) return nullptr;
+  const Ref dtype(PyObject_GetAttrString(numpy.get(), "dtype"));
+  const Ref name = type == DataType::kBf16
+                       ? Bfloat16()
+                       : Ref(PyUnicode_FromString(kNames[static_cast<uint8_t>(type)]));
+  if (!dtype || !name) return nullptr;
+  known = PyObject_CallFunctionObjArgs(dtype.get(), name.get(), nullptr);
+  return known;
+}
+
+// An array on the memory of `self`, which it keeps alive, or a copy for strings.
+PyObject* ArrayOfTensor(PyObject* self, const Tensor& tensor) {
+  if (tensor.type == DataType::kBytes) {
+    const char* why = nullptr;
+    Ref array = DecodeStrings(tensor.shape, {tensor.data, tensor.size}, &why);
+    return why != nullptr ? RaiseInvalid(why) : array.release();
+  }
+  PyObject* const dtype = NumpyType(tensor.type);
+  const Ref shape = ShapeTuple(tensor.shape);
+  if (dtype == nullptr || !shape || Ndarray() == nullptr) return nullptr;
+  return PyObject_CallFunctionObjArgs(ndarray, shape.get(), dtype, self, nullptr);
+}
+
+// --- The type.
 
 using TensorObject = Object<Tensor>;
 PyTypeObject* tensor_type = nullptr;  // set once, when the module is made
@@ -43,7 +177,12 @@ PyObject* Dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   static char* keys[] = {stream_key, nullptr};
   PyObject* stream = nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:__dlpack__", keys, &stream)) return nullptr;
-  return DlpackOfTensor(self, TensorObject::Of(self));
+  const Tensor& tensor = TensorObject::Of(self);
+  if (tensor.type == DataType::kBytes) {
+    PyErr_SetString(PyExc_BufferError, "DLPack has no strings: use numpy()");
+    return nullptr;
+  }
+  return NewDlpackCapsule(tensor.type, tensor.shape, tensor.data, tensor.keeper);
 }
 
 PyObject* DlpackDevice(PyObject*, PyObject*) {

@@ -26,14 +26,6 @@ PyObject* NewTensor(Tensor tensor);
 // The Tensor of an object of that type; null, without an exception, if it is another object.
 Tensor* TensorOf(PyObject* object);
 
-// The parts of the type that other files hold.
-// An array on the memory of `self`, which it keeps alive, or a copy for strings.
-PyObject* ArrayOfTensor(PyObject* self, const Tensor& tensor);
-// The object that numpy takes for a data type; borrowed. Null with an exception.
-PyObject* NumpyType(DataType type);
-// A capsule on the memory of `self`, which it keeps alive.
-PyObject* DlpackOfTensor(PyObject* self, const Tensor& tensor);
-
 // A tuple of Python's numbers. None with an exception.
 Ref ShapeTuple(const std::vector<int64_t>& shape);
 

@@ -15,7 +15,6 @@
 #include "backends/python/worker/tensor.h"
 #include "backends/python/worker/tensor_numpy.h"
 #include "backends/python/worker/transport.h"
-#include "backends/python/worker/unpack.h"
 
 namespace nereid_python::worker {
 namespace {

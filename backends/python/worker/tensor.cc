@@ -1,16 +1,98 @@
 #include "backends/python/worker/tensor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "backends/python/worker/stream_copy.h"
-#include "backends/python/worker/tensor_dlpack.h"
 #include "backends/python/worker/tensor_numpy.h"
 #include "backends/sdk/python/dlpack.h"
 
 namespace nereid_python::worker {
 namespace {
+
+// --- DLPack.
+
+// kInvalid, with an exception, for types that no tensor can have.
+DataType TypeFromDlpack(const DlDataType& given) {
+  if (given.code == kDlBfloat && given.bits != 16) {
+    RaiseModelError("Expected BF16 tensor to have 16 bits, but had: " + std::to_string(given.bits));
+    return DataType::kInvalid;
+  }
+  const DataType type = FromDlDataType(given);
+  if (type == DataType::kInvalid) RaiseModelError("Dtype is invalid.");
+  return type;
+}
+
+// `object` itself if it is a capsule, otherwise the capsule that it provides.
+Ref CapsuleFrom(PyObject* object) {
+  if (PyCapsule_CheckExact(object)) return Ref::Borrow(object);
+  if (!PyObject_HasAttrString(object, "__dlpack__") ||
+      !PyObject_HasAttrString(object, "__dlpack_device__")) {
+    RaiseModelError(
+        "Provided tensor is not supported. Tensor must be a DLPack capsule         or have "
+        "`__dlpack__` and `__dlpack_device__` attributes");
+    return Ref();
+  }
+  const Ref method(PyObject_GetAttrString(object, "__dlpack__"));
+  const Ref arguments(PyTuple_New(0));
+  const Ref keywords(PyDict_New());
+  if (!method || !arguments || !keywords) return Ref();
+  if (PyDict_SetItemString(keywords.get(), "stream", Py_None) != 0) return Ref();
+  return Ref(PyObject_Call(method.get(), arguments.get(), keywords.get()));
+}
+
+bool Check(const DlTensor& given, Tensor* tensor) {
+  if (given.device.type != kDlCpu && given.device.type != kDlCudaHost) {
+    RaiseModelError("DLDevice type " + std::to_string(given.device.type) +
+                    " is not support by Python backend.");
+    return false;
+  }
+  tensor->type = TypeFromDlpack(given.type);
+  if (tensor->type == DataType::kInvalid) return false;
+  if (!IsContiguous(given)) {
+    RaiseModelError(
+        "DLPack tensor is not contiguous. Only contiguous DLPack tensors that are stored in "
+        "C-Order are supported.");
+    return false;
+  }
+  tensor->shape.assign(given.shape, given.shape + std::max(given.dimensions, 0));
+  uint64_t count = 0;
+  if (!ElementCount(tensor->shape, &count)) {
+    RaiseModelError("The shape of the DLPack tensor is no shape.");
+    return false;
+  }
+  tensor->data = static_cast<char*>(given.data) + given.byte_offset;
+  tensor->size = count * ElementSize(tensor->type);
+  return true;
+}
+
+// Fills in everything but the name from a capsule, or from an object that provides one through
+// `__dlpack__`. False with an exception.
+bool TensorFromDlpack(PyObject* object, Tensor* tensor) {
+  const Ref capsule = CapsuleFrom(object);
+  if (!capsule) return false;
+  auto* managed = static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.get(), kDlFresh));
+  if (managed == nullptr || !Check(managed->tensor, tensor)) return false;
+  if (PyCapsule_SetName(capsule.get(), kDlTaken) != 0) return false;
+  tensor->keeper = Keeper(managed, [](void* taken) {
+    auto* done = static_cast<DlManagedTensor*>(taken);
+    if (done->deleter != nullptr) done->deleter(done);
+  });
+  return true;
+}
+
+// A new capsule, which keeps `self`, the object of `tensor`, alive. Null with an exception.
+PyObject* DlpackOfTensor(PyObject* self, const Tensor& tensor) {
+  if (tensor.type == DataType::kBytes) {
+    return RaiseModelError("DLPack does not have support for string tensors.");
+  }
+  return NewDlpackCapsule(tensor.type, tensor.shape, tensor.data, KeepObject(self));
+}
+
+// --- The type.
 
 struct TensorObject {
   PyObject_HEAD Tensor tensor;

@@ -1,4 +1,4 @@
-#include "backends/python/worker/unpack.h"
+#include "backends/python/worker/pack.h"
 
 #include <cstdint>
 #include <cstring>

@@ -1,11 +1,14 @@
 // The structures of DLPack, as its documentation defines them (the unversioned ones, which every
-// reader knows), and the data types in its terms. Stateless.
+// reader knows), the data types in its terms, and capsules on memory of ours. Stateless.
 #ifndef NEREID_BACKENDS_SDK_PYTHON_DLPACK_H_
 #define NEREID_BACKENDS_SDK_PYTHON_DLPACK_H_
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "backends/sdk/python/data_types.h"
+#include "backends/sdk/python/python_api.h"
 
 namespace nereid_python {
 
@@ -85,6 +88,11 @@ inline bool IsContiguous(const DlTensor& tensor) {
   }
   return contiguous;
 }
+
+// A new capsule on `data`, elements in C order, which `keeper` keeps alive until the capsule's
+// reader has done with it. Null with an exception. REQUIRES the GIL, and a `type` that DLPack has.
+PyObject* NewDlpackCapsule(DataType type, const std::vector<int64_t>& shape, char* data,
+                           Keeper keeper);
 
 }  // namespace nereid_python
 

@@ -46,8 +46,12 @@ absl::StatusOr<std::unique_ptr<MappedSegment>> MappedSegment::Map(const std::str
     return absl::InternalError(absl::StrCat("unable to map shared memory region: '", key, "'"));
   }
   made->base_ = base;
-  ASSIGN_OR_RETURN(made->guard_,
-                   PageGuard::Make(base, (made->mapped_bytes_ + page - 1) / page * page));
+  made->guard_ = PageGuard::Make(base, (made->mapped_bytes_ + page - 1) / page * page);
+  if (!made->guard_.has_value()) {
+    if (errno != ENOMEM) return absl::InternalError("no handler for SIGBUS could be installed");
+    return absl::ResourceExhaustedError(
+        absl::StrCat("there are ", PageGuard::kMaxGuards, " mappings of shared memory already"));
+  }
   made->file_.data = static_cast<char*>(base) + before;
   made->file_.offset = offset;
   made->file_.byte_size = size;

@@ -12,8 +12,8 @@
 #include <optional>
 #include <string>
 
-#include "frontends/shared_memory/page_guard.h"
 #include "memory/file_memory.h"
+#include "plain/page_guard.h"
 
 namespace nereid {
 

@@ -1,6 +1,5 @@
-#include "frontends/shared_memory/page_guard.h"
+#include "plain/page_guard.h"
 
-#include <absl/strings/str_cat.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -84,13 +83,12 @@ PageGuard::Slot* PageGuard::TakeSlot() {
   return nullptr;
 }
 
-absl::StatusOr<PageGuard> PageGuard::Make(void* base, size_t size) {
-  static const bool installed = Handler::Install();
-  if (!installed) return absl::InternalError("no handler for SIGBUS could be installed");
-  Slot* const slot = TakeSlot();
+std::optional<PageGuard> PageGuard::Make(void* base, size_t size) {
+  static const int failure = Handler::Install() ? 0 : errno;
+  Slot* const slot = failure == 0 ? TakeSlot() : nullptr;
   if (slot == nullptr) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("there are ", kMaxGuards, " mappings of shared memory already"));
+    errno = failure == 0 ? ENOMEM : failure;
+    return std::nullopt;
   }
   const auto begin = reinterpret_cast<uintptr_t>(base);
   slot->damaged.store(false);

@@ -1,11 +1,13 @@
-#include "frontends/shared_memory/page_guard.h"
+#include "plain/page_guard.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -37,8 +39,8 @@ class PageGuardTest : public ::testing::Test {
 };
 
 TEST_F(PageGuardTest, VanishedPagesAreZeros) {
-  const absl::StatusOr<PageGuard> guard = PageGuard::Make(data_, kBytes);
-  ASSERT_TRUE(guard.ok()) << guard.status();
+  const std::optional<PageGuard> guard = PageGuard::Make(data_, kBytes);
+  ASSERT_TRUE(guard.has_value());
   EXPECT_FALSE(guard->damaged());
   ASSERT_EQ(ftruncate(fd_, static_cast<off_t>(kPage)), 0);
   EXPECT_EQ(data_[kPage - 1], 'x');
@@ -53,8 +55,8 @@ TEST_F(PageGuardTest, VanishedPagesAreZeros) {
 }
 
 TEST_F(PageGuardTest, ManyThreadsMeetTheSameHole) {
-  const absl::StatusOr<PageGuard> guard = PageGuard::Make(data_, kBytes);
-  ASSERT_TRUE(guard.ok());
+  const std::optional<PageGuard> guard = PageGuard::Make(data_, kBytes);
+  ASSERT_TRUE(guard.has_value());
   ASSERT_EQ(ftruncate(fd_, 0), 0);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < 4; ++i) {
@@ -67,8 +69,8 @@ TEST_F(PageGuardTest, ManyThreadsMeetTheSameHole) {
 }
 
 TEST_F(PageGuardTest, MovesAndIsUsedAgain) {
-  absl::StatusOr<PageGuard> first = PageGuard::Make(data_, kBytes);
-  ASSERT_TRUE(first.ok());
+  std::optional<PageGuard> first = PageGuard::Make(data_, kBytes);
+  ASSERT_TRUE(first.has_value());
   PageGuard moved = *std::move(first);
   ASSERT_EQ(ftruncate(fd_, 0), 0);
   EXPECT_EQ(data_[0], 0);
@@ -82,24 +84,25 @@ TEST_F(PageGuardTest, ThereIsAnEndOfThem) {
   for (size_t i = 0; i < PageGuard::kMaxGuards; ++i) {
     guards.push_back(*PageGuard::Make(data_, kBytes));
   }
-  EXPECT_EQ(PageGuard::Make(data_, kBytes).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_FALSE(PageGuard::Make(data_, kBytes).has_value());
+  EXPECT_EQ(errno, ENOMEM);
   guards.pop_back();
-  EXPECT_TRUE(PageGuard::Make(data_, kBytes).ok());
+  EXPECT_TRUE(PageGuard::Make(data_, kBytes).has_value());
 }
 
 using PageGuardDeathTest = PageGuardTest;
 
 TEST_F(PageGuardDeathTest, OtherMemoryEndsTheProcessAsBefore) {
-  const absl::StatusOr<PageGuard> guard = PageGuard::Make(data_, kPage);
-  ASSERT_TRUE(guard.ok());
+  const std::optional<PageGuard> guard = PageGuard::Make(data_, kPage);
+  ASSERT_TRUE(guard.has_value());
   ASSERT_EQ(ftruncate(fd_, 0), 0);
   volatile char* const outside = data_ + kPage;
   EXPECT_DEATH(*outside = 1, "");
 }
 
 TEST_F(PageGuardDeathTest, ASignalThatSomebodySendsEndsTheProcess) {
-  const absl::StatusOr<PageGuard> guard = PageGuard::Make(data_, kPage);
-  ASSERT_TRUE(guard.ok());
+  const std::optional<PageGuard> guard = PageGuard::Make(data_, kPage);
+  ASSERT_TRUE(guard.has_value());
   EXPECT_DEATH(raise(SIGBUS), "");
 }
 

@@ -1,11 +1,8 @@
-// DLPack capsules on the memory of a Tensor.
-#include <memory>
-
 #include "backends/sdk/python/dlpack.h"
-#include "python/native/error.h"
-#include "python/native/tensor.h"
 
-namespace nereid_python::native {
+#include <utility>
+
+namespace nereid_python {
 namespace {
 
 // The content of a capsule that this file makes.
@@ -29,19 +26,16 @@ void DeleteCapsule(PyObject* capsule) {
 
 }  // namespace
 
-PyObject* DlpackOfTensor(PyObject*, const Tensor& tensor) {
-  if (tensor.type == DataType::kBytes) {
-    PyErr_SetString(PyExc_BufferError, "DLPack has no strings: use numpy()");
-    return nullptr;
-  }
+PyObject* NewDlpackCapsule(DataType type, const std::vector<int64_t>& shape, char* data,
+                           Keeper keeper) {
   auto exported = std::make_unique<Export>();
-  exported->shape = tensor.shape;
-  exported->keeper = tensor.keeper;
+  exported->shape = shape;
+  exported->keeper = std::move(keeper);
   exported->managed = {
-      .tensor = {.data = tensor.data,
+      .tensor = {.data = data,
                  .device = {.type = kDlCpu, .id = 0},
-                 .dimensions = static_cast<int32_t>(tensor.shape.size()),
-                 .type = ToDlDataType(tensor.type),
+                 .dimensions = static_cast<int32_t>(shape.size()),
+                 .type = ToDlDataType(type),
                  .shape = exported->shape.data(),
                  .strides = nullptr,
                  .byte_offset = 0},
@@ -53,4 +47,4 @@ PyObject* DlpackOfTensor(PyObject*, const Tensor& tensor) {
   return capsule;
 }
 
-}  // namespace nereid_python::native
+}  // namespace nereid_python

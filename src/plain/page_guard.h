@@ -3,15 +3,15 @@
 // Whoever shares a segment with this process can truncate it at any time. The next access to a page
 // behind the new end raises SIGBUS, which would end the process. While a PageGuard exists, such an
 // access finds zeros instead: the handler of SIGBUS replaces the rest of the mapping by memory of
-// this process and marks the guard as damaged. All other signals take the course they had before.
+// this process and marks the guard as damaged. All other signals take the course they had before. A
+// process that installs its own handler of SIGBUS later does without this.
 //
 // The first guard installs the handler, for the rest of the process. Thread-safe.
-#ifndef NEREID_FRONTENDS_SHARED_MEMORY_PAGE_GUARD_H_
-#define NEREID_FRONTENDS_SHARED_MEMORY_PAGE_GUARD_H_
-
-#include <absl/status/statusor.h>
+#ifndef NEREID_PLAIN_PAGE_GUARD_H_
+#define NEREID_PLAIN_PAGE_GUARD_H_
 
 #include <cstddef>
+#include <optional>
 
 namespace nereid {
 
@@ -20,9 +20,9 @@ class PageGuard {
   // As many guards can exist at a time; the handler looks at each of them.
   static constexpr size_t kMaxGuards = 4096;
 
-  // Guards [base, base + size), the pages of one mapping, which outlives the guard.
-  // RESOURCE_EXHAUSTED if there are kMaxGuards already.
-  static absl::StatusOr<PageGuard> Make(void* base, size_t size);
+  // Guards [base, base + size), the pages of one mapping, which outlives the guard. Nothing, with
+  // errno set, if that is not possible: ENOMEM if there are kMaxGuards already.
+  static std::optional<PageGuard> Make(void* base, size_t size);
 
   PageGuard(PageGuard&& other) noexcept;
   PageGuard& operator=(PageGuard&& other) noexcept;
@@ -43,4 +43,4 @@ class PageGuard {
 
 }  // namespace nereid
 
-#endif  // NEREID_FRONTENDS_SHARED_MEMORY_PAGE_GUARD_H_
+#endif  // NEREID_PLAIN_PAGE_GUARD_H_
