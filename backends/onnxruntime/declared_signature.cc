@@ -7,14 +7,14 @@
 #include <array>
 #include <cstdint>
 #include <set>
+#include <string_view>
 #include <utility>
-
-#include "backends/onnxruntime/signature.h"
 
 namespace nereid_backend {
 namespace {
 
-constexpr uint64_t kMostText = 64 << 10;  // bytes of a name
+constexpr uint64_t kMostText = 64 << 10;   // bytes of a name
+constexpr size_t kMostTensors = 64 << 10;  // inputs, and outputs
 
 // Field numbers of onnx.proto.
 enum : uint64_t {
@@ -68,9 +68,9 @@ class File {
 
 struct Field {
   uint64_t number = 0;
-  bool has_bytes = false;  // a message, a text, or packed numbers
-  uint64_t value = 0;      // otherwise, if it is a varint
-  uint64_t begin = 0;      // of the bytes in the file
+  enum class Kind { kVarint, kFixed, kBytes } kind = Kind::kFixed;
+  uint64_t value = 0;  // of a varint
+  uint64_t begin = 0;  // of the bytes in the file: a message, a text, or packed numbers
   uint64_t end = 0;
 };
 
@@ -89,6 +89,7 @@ class Message {
     field->number = key >> 3;
     switch (key & 7) {
       case 0:
+        field->kind = Field::Kind::kVarint;
         return ReadVarint(&field->value);
       case 1:
         return Skip(8);
@@ -121,7 +122,7 @@ class Message {
     return !damaged_;
   }
   bool TakeBytes(Field* field) {
-    field->has_bytes = true;
+    field->kind = Field::Kind::kBytes;
     field->begin = at_;
     if (!Skip(std::exchange(field->value, 0))) return false;
     field->end = at_;
@@ -134,20 +135,21 @@ class Message {
   bool damaged_ = false;
 };
 
-// Calls `take` for each field of the message in `bytes`. False if the message is damaged or `take`
-// returns false.
+// Calls `take` for each field of the message in `bytes` that has bytes. As readers of protobuf do,
+// it skips fields of another kind than the schema's, so that `take` need not look. False if the
+// message is damaged or `take` returns false.
 template <typename Take>
 bool ForEachField(File* file, const Field& bytes, const Take& take) {
   Message message(file, bytes);
   Field field;
   while (message.Next(&field)) {
-    if (!take(field)) return false;
+    if (field.kind == Field::Kind::kBytes && !take(field)) return false;
   }
   return !message.damaged();
 }
 
 bool ReadText(File* file, const Field& bytes, std::string* text) {
-  if (!bytes.has_bytes || bytes.end - bytes.begin > kMostText) return false;
+  if (bytes.end - bytes.begin > kMostText) return false;
   text->clear();
   for (uint64_t at = bytes.begin; at < bytes.end; ++at) {
     const int byte = file->ByteAt(at);
@@ -160,14 +162,20 @@ bool ReadText(File* file, const Field& bytes, std::string* text) {
 bool ReadDim(File* file, const Field& bytes, ModelTensor* tensor) {
   int64_t value = -1;
   std::string name;
-  const bool read = ForEachField(file, bytes, [&](const Field& field) {
-    if (field.number == kDimValue) value = static_cast<int64_t>(field.value);
-    return field.number != kDimName || ReadText(file, field, &name);
-  });
+  Message message(file, bytes);
+  Field field;
+  bool read = true;
+  while (read && message.Next(&field)) {
+    if (field.number == kDimValue && field.kind == Field::Kind::kVarint) {
+      value = static_cast<int64_t>(field.value);
+    } else if (field.number == kDimName && field.kind == Field::Kind::kBytes) {
+      read = ReadText(file, field, &name);
+    }
+  }
   const bool first = tensor->dims.empty();
   tensor->dims.push_back(std::max<int64_t>(value, -1));
   if (first && value < 0) tensor->first_name = MeaningfulName(name);
-  return read;
+  return read && !message.damaged();
 }
 
 bool ReadTensorType(File* file, const Field& bytes, ModelTensor* tensor) {
@@ -208,9 +216,10 @@ bool ReadGraph(File* file, const Field& bytes, Signature* signature) {
   const bool read = ForEachField(file, bytes, [&](const Field& field) {
     switch (field.number) {
       case kGraphInput:
-        return ReadValue(file, field, &inputs.emplace_back());
+        return inputs.size() < kMostTensors && ReadValue(file, field, &inputs.emplace_back());
       case kGraphOutput:
-        return ReadValue(file, field, &signature->outputs.emplace_back());
+        return signature->outputs.size() < kMostTensors &&
+               ReadValue(file, field, &signature->outputs.emplace_back());
       case kGraphInitializer:
         return ReadTensorName(file, field, &initialized);
       case kGraphSparseInitializer:
@@ -230,6 +239,16 @@ bool ReadGraph(File* file, const Field& bytes, Signature* signature) {
 
 }  // namespace
 
+std::string MeaningfulName(const std::string& name) {
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  const std::string_view stem = std::string_view(name).substr(0, digits);
+  constexpr std::string_view kAxes = "_dynamic_axes_";
+  const bool generated =
+      stem == "unk__" || stem == "DynamicDimension." ||
+      (stem.size() > kAxes.size() && stem.substr(stem.size() - kAxes.size()) == kAxes);
+  return generated && digits < name.size() ? "" : name;
+}
+
 std::optional<Signature> ReadDeclaredSignature(const std::string& path) {
   File file(path);
   Field model;
@@ -238,8 +257,8 @@ std::optional<Signature> ReadDeclaredSignature(const std::string& path) {
   bool has_graph = false;
   const bool read = ForEachField(&file, model, [&](const Field& field) {
     if (field.number != kModelGraph) return true;
-    has_graph = field.has_bytes;
-    return has_graph && ReadGraph(&file, field, &signature);
+    has_graph = true;
+    return ReadGraph(&file, field, &signature);
   });
   if (!read || !has_graph) return std::nullopt;
   return signature;

@@ -91,6 +91,27 @@ TEST(DeclaredSignatureTest, NamesThatExportersMakeUpSayNothing) {
   }
 }
 
+TEST(DeclaredSignatureTest, MoreTensorsThanAnyModelHas) {
+  for (const uint64_t list : {11, 12}) {
+    std::string tensors;
+    for (int i = 0; i < 64 << 10; ++i) tensors += Bytes(list, "");
+    EXPECT_TRUE(Read(Model(tensors)).has_value()) << list;
+    EXPECT_FALSE(Read(Model(tensors + Bytes(list, ""))).has_value()) << list;
+  }
+}
+
+TEST(DeclaredSignatureTest, FieldsOfAnotherKindAreNotRead) {
+  // Numbers where messages belong are skipped, as by every reader of protobuf.
+  const std::string graph =
+      Number(11, 5) + Number(12, 5) + Number(5, 5) + Bytes(11, Value("X", Dim(3)) + Number(2, 7));
+  const std::optional<Signature> signature = Read(Model(graph));
+  ASSERT_TRUE(signature.has_value());
+  ASSERT_EQ(signature->inputs.size(), 1u);
+  EXPECT_THAT(signature->inputs[0].dims, ElementsAre(3));
+  EXPECT_TRUE(signature->inputs[0].is_tensor);
+  EXPECT_THAT(signature->outputs, IsEmpty());
+}
+
 TEST(DeclaredSignatureTest, DamagedFilesAreNoModels) {
   const std::string model =
       Model(Bytes(5, Weights("w", 40)) + Bytes(11, Value("X", Dim("batch") + Dim(3))));

@@ -1,8 +1,9 @@
 #include "backends/onnxruntime/signature.h"
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
+
+#include "backends/onnxruntime/declared_signature.h"
 
 namespace nereid_backend {
 namespace {
@@ -58,16 +59,6 @@ ONNXTensorElementDataType ToOnnxType(TRITONSERVER_DataType type) {
     if (pair.triton == type) return pair.onnx;
   }
   return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-}
-
-std::string MeaningfulName(const std::string& name) {
-  const size_t digits = name.find_last_not_of("0123456789") + 1;
-  const std::string_view stem = std::string_view(name).substr(0, digits);
-  constexpr std::string_view kAxes = "_dynamic_axes_";
-  const bool generated =
-      stem == "unk__" || stem == "DynamicDimension." ||
-      (stem.size() > kAxes.size() && stem.substr(stem.size() - kAxes.size()) == kAxes);
-  return generated && digits < name.size() ? "" : name;
 }
 
 Signature ReadSignature(const Ort::Session& session) {

@@ -15,11 +15,6 @@ namespace nereid_backend {
 TRITONSERVER_DataType FromOnnxType(ONNXTensorElementDataType type);
 ONNXTensorElementDataType ToOnnxType(TRITONSERVER_DataType type);
 
-// The name of an open dimension, or nothing if it is one of those that exporters make for each
-// dimension of each tensor, so that they say nothing of equal sizes: "unk__7" (tf2onnx),
-// "x_dynamic_axes_1" (PyTorch), "DynamicDimension.0" (Paddle).
-std::string MeaningfulName(const std::string& name);
-
 // May throw Ort::Exception.
 Signature ReadSignature(const Ort::Session& session);
 
