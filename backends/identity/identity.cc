@@ -1,13 +1,78 @@
-#include "backends/identity/identity.h"
-
+// The identity backend: a model whose outputs repeat its inputs, optionally after a delay. Used to
+// try out a server and to measure the overhead of the server itself.
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <random>
 #include <thread>
 
 #include "backends/identity/options.h"
+#include "backends/sdk/batch.h"
+#include "backends/sdk/echo.h"
 #include "backends/sdk/entry.h"
+#include "backends/sdk/model_config.h"
 #include "backends/sdk/options.h"
 
 namespace nereid_backend {
 namespace {
+
+// Parameters execute_delay_ms ("5" or "1-5"), execute_delay_row_us and execute_delay_seed.
+// Immutable.
+struct ExecuteDelay {
+  int64_t min_ms = 0;
+  int64_t max_ms = 0;
+  int64_t row_us = 0;  // additional delay per row of the batch
+  int64_t seed = 0;
+
+  bool any() const { return max_ms > 0 || row_us > 0; }
+
+  static Result<ExecuteDelay> FromConfig(const ModelConfig& config);
+};
+
+// What all models share: the backend's settings. Immutable.
+struct IdentityBackend {
+  int64_t default_max_batch_size = 0;
+
+  static Result<std::unique_ptr<IdentityBackend>> Create(TRITONBACKEND_Backend* backend);
+};
+
+// Immutable after Create, except for the counter that gives every instance its own random numbers.
+class IdentityModel {
+ public:
+  static Result<std::unique_ptr<IdentityModel>> Create(TRITONBACKEND_Model* model);
+
+  const ModelConfig& config() const { return config_; }
+  const EchoMap& echo() const { return echo_; }
+  const ExecuteDelay& delay() const { return delay_; }
+  int64_t NextSeed() const { return delay_.seed + instances_.fetch_add(1); }
+
+ private:
+  IdentityModel(ModelConfig config, EchoMap echo, ExecuteDelay delay)
+      : config_(std::move(config)), echo_(std::move(echo)), delay_(delay) {}
+
+  const ModelConfig config_;
+  const EchoMap echo_;
+  const ExecuteDelay delay_;
+  mutable std::atomic<int64_t> instances_{0};
+};
+
+// Owned by the instance's thread.
+class IdentityInstance {
+ public:
+  static Result<std::unique_ptr<IdentityInstance>> Create(TRITONBACKEND_ModelInstance* instance,
+                                                          const IdentityModel& model);
+
+  Error Execute(Batch* batch);
+
+ private:
+  explicit IdentityInstance(const IdentityModel& model)
+      : model_(model), random_(static_cast<uint64_t>(model.NextSeed())) {}
+
+  std::chrono::microseconds NextDelay(int64_t rows);
+
+  const IdentityModel& model_;
+  std::mt19937_64 random_;
+};
 
 constexpr int64_t kMaxDelayMs = int64_t{24} * 3600 * 1000;
 
@@ -32,8 +97,6 @@ Error AutoComplete(TRITONBACKEND_Model* model, const ModelConfig& config) {
   if (batch_size > 1 && !has_scheduler) json.Set("dynamic_batching", Json::MakeObject());
   return SetModelConfig(model, json);
 }
-
-}  // namespace
 
 Result<std::unique_ptr<IdentityBackend>> IdentityBackend::Create(TRITONBACKEND_Backend* handle) {
   NB_ASSIGN_OR_RETURN(const Json cmdline, ReadBackendSettings(handle));
@@ -104,4 +167,12 @@ Error IdentityInstance::Execute(Batch* batch) {
   return Error();
 }
 
+}  // namespace
 }  // namespace nereid_backend
+
+NB_BACKEND_FUNCTIONS(nereid_backend::IdentityBackend, nereid_backend::IdentityModel,
+                     nereid_backend::IdentityInstance)
+NB_EXECUTE_BATCH(nereid_backend::IdentityInstance)
+
+void NEREID_BackendExecutesBriefly(void) {}
+void NEREID_BackendReadsPieces(void) {}

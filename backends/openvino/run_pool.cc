@@ -2,9 +2,92 @@
 
 #include <algorithm>
 
+#include "backends/openvino/ov_error.h"
 #include "backends/sdk/boundary.h"
+#include "backends/sdk/log.h"
 
 namespace nereid_backend {
+
+AsyncRun::AsyncRun(const OpenVinoModel& model, std::function<void()> done)
+    : done_(std::move(done)), run_(model) {}
+
+void AsyncRun::Begin(std::unique_ptr<Batch> batch) noexcept {
+  batch_ = std::move(batch);
+  const Error error = Guarded("ModelInstanceExecute", [&]() -> Error {
+    run_.executor().Begin(batch_.get());
+    return Error();
+  });
+  if (error.ok()) {
+    Proceed();
+    return;
+  }
+  batch_->FailAll(error);
+  EndBatch();
+}
+
+void AsyncRun::Proceed() noexcept {
+  const Error error = Guarded("ModelInstanceExecute", [&]() -> Error {
+    while (run_.executor().Next()) {
+      const Error started = Start();
+      if (started.ok()) return Error();
+      run_.executor().End(started);
+    }
+    EndBatch();
+    return Error();
+  });
+  if (error.ok()) return;
+  batch_->FailAll(error);
+  EndBatch();
+}
+
+Error AsyncRun::Start() {
+  return OvTry("", [&]() -> Error {
+    run_.SetTensors();
+    // Set each time, because the runtime has no callback while that of an earlier run has not
+    // returned yet.
+    run_.request().set_callback([this](std::exception_ptr failure) { OnCompleted(failure); });
+    batch_->MarkComputeStart();
+    run_.BeginWatch();
+    Error started = OvTry("", [&]() -> Error {
+      run_.request().start_async();
+      return Error();
+    });
+    return started.ok() ? Error() : run_.EndWatch(std::move(started));
+  });
+}
+
+void AsyncRun::OnCompleted(const std::exception_ptr& failure) noexcept {
+  batch_->MarkComputeEnd();
+  const Error error = Guarded("ModelInstanceExecute", [&]() -> Error {
+    bool fits = true;
+    Error ran = run_.EndWatch(OvTry("", [&]() -> Error {
+      if (failure != nullptr) std::rethrow_exception(failure);
+      fits = run_.TakeOutputs();
+      return Error();
+    }));
+    if ((!fits || IsOutputMismatch(ran)) && run_.Replan()) {
+      ran = Start();
+      if (ran.ok()) return Error();
+    }
+    run_.executor().End(ran);
+    Proceed();
+    return Error();
+  });
+  if (error.ok()) return;
+  batch_->FailAll(error);
+  EndBatch();
+}
+
+void AsyncRun::EndBatch() noexcept {
+  NB_LOG_IF_ERROR(Guard("ModelInstanceExecute",
+                        [&]() -> Error {
+                          batch_->Finish();
+                          return Error();
+                        }),
+                  "failed to end a batch");
+  batch_.reset();
+  done_();
+}
 
 RunPool::RunPool(const OpenVinoModel& model, size_t count) {
   for (size_t i = 0; i < count; ++i) {

@@ -1,10 +1,18 @@
 #include "backends/python/instance.h"
 
+#include <deque>
+#include <functional>
+#include <memory>
 #include <utility>
+#include <vector>
 
+#include "backends/python/execution.h"
+#include "backends/python/ipc/control.h"
+#include "backends/python/ipc/value.h"
 #include "backends/python/request_message.h"
-#include "backends/python/separate_executions.h"
+#include "backends/python/transport.h"
 #include "backends/sdk/boundary.h"
+#include "backends/sdk/error.h"
 #include "backends/sdk/loan.h"
 #include "backends/sdk/log.h"
 #include "backends/sdk/server_function.h"
@@ -14,6 +22,7 @@ namespace nereid_backend {
 namespace {
 
 using nereid_python::Command;
+using nereid_python::Control;
 using nereid_python::ValueReader;
 using nereid_python::ValueWriter;
 
@@ -23,6 +32,69 @@ constexpr uint64_t kFinalizeLimit = 20 * BackOff::kSecond;
 // Ready waits this long for a busy process; if it stays busy, the instance counts as ready.
 constexpr uint64_t kBusyLimit = BackOff::kSecond / 10;
 constexpr uint64_t kQuarantineMinutes = Suspects::kQuarantineNs / BackOff::kSecond / 60;
+
+// Executions that the process of a Python model gets by one command and executes one after the
+// other. It replies to each when it is done, so the server answers one while the process executes
+// the next.
+
+// Sends the first of `executions`. Returns for each of them whether the process has got it: its
+// requests may have turned out to be impossible to pass on.
+Result<std::vector<bool>> Send(Transport* transport, std::deque<Execution>* executions) {
+  std::vector<uint64_t> blocks;
+  ClientFiles none;  // so small tensors are copied
+  ValueWriter parts;
+  std::vector<bool> sent;
+  uint32_t count = 0;
+  for (Execution& execution : *executions) {
+    if (sent.size() == Control::kMostParts) break;
+    sent.push_back(execution.Write({transport, &none, &blocks}, &parts));
+    count += sent.back() ? 1 : 0;
+  }
+  if (count == 0) return sent;
+  ValueWriter message;
+  message.List(count);
+  message.Append(parts);
+  Error begun = transport->BeginEach(message, count);
+  if (begun.ok()) return sent;
+  // The process has not taken over the blocks.
+  for (const uint64_t block : blocks) transport->Free(block);
+  return begun;
+}
+
+// An error, whatever it is, must not keep the caller from waiting for the other parts, which the
+// process executes.
+Error TakePart(const std::shared_ptr<Transport>& transport, uint32_t part, uint64_t begun,
+               Execution* execution) {
+  return Guarded("ModelInstanceExecute", [&]() -> Error {
+    NB_ASSIGN_OR_RETURN(const Transport::PartReply reply, transport->AwaitPart(part));
+    execution->Take(reply, begun, OutputSource(transport, /*lends=*/false));
+    return Error();
+  });
+}
+
+// Runs and finishes the first of `left`, removes them, and calls `done` for each before that. At
+// most Control::kMostParts are run. UNAVAILABLE if the process has ended: it was executing the
+// first of those that are left, and had not begun with the others.
+Error RunSeparately(const std::shared_ptr<Transport>& transport, std::deque<Execution>* left,
+                    const std::function<void(const Execution&)>& done) {
+  const CommandTurn turn(transport.get());
+  NB_ASSIGN_OR_RETURN(const std::vector<bool> sent, Send(transport.get(), left));
+  uint32_t part = 0;
+  uint64_t begun = 0;
+  for (const bool has_part : sent) {
+    Execution& execution = left->front();
+    if (has_part) {
+      Error taken = TakePart(transport, part++, begun, &execution);
+      if (!taken.ok() && transport->closed()) return taken;
+      if (!taken.ok()) execution.FailAll(taken);
+      begun = execution.compute_end();
+      done(execution);
+    }
+    execution.Finish();
+    left->pop_front();
+  }
+  return Error();
+}
 
 }  // namespace
 

@@ -1,20 +1,42 @@
-#include "backends/repeat/repeat.h"
-
+// The repeat backend: a decoupled model that sends one response per element of its input. See
+// README.md for its tensors.
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "backends/repeat/options.h"
 #include "backends/sdk/batch.h"
 #include "backends/sdk/boundary.h"
+#include "backends/sdk/entry.h"
+#include "backends/sdk/error.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/model_config.h"
 #include "backends/sdk/options.h"
 #include "backends/sdk/response_factory.h"
 #include "backends/sdk/tensor.h"
 
 namespace nereid_backend {
 namespace {
+
+// The content of one request. A value.
+struct RepeatRequest {
+  std::vector<int32_t> values;
+  std::vector<uint32_t> delays_ms;  // one per response
+  std::chrono::milliseconds wait{0};
+  bool wants_value = true;  // output OUT
+  bool wants_index = true;  // output IDX
+
+  // INVALID_ARG when the inputs do not fit together.
+  static Result<RepeatRequest> Read(TRITONBACKEND_Request* request);
+};
 
 constexpr std::chrono::milliseconds kCancelPoll(5);
 
@@ -136,7 +158,95 @@ class Repeater {
   bool own_thread_ = false;
 };
 
-}  // namespace
+// ResponseThreads: threads that each send the responses of one request at a time. A thread is added
+// only if none is idle, so there are as many as the most requests in progress at a time. All
+// threads end before the instance is destroyed, because their code must not be unloaded while they
+// run. Thread-safe.
+class ResponseThreads {
+ public:
+  ResponseThreads() = default;
+  // Waits until all started bodies have returned.
+  ~ResponseThreads();
+  ResponseThreads(const ResponseThreads&) = delete;
+  ResponseThreads& operator=(const ResponseThreads&) = delete;
+
+  // Runs `body`, which must not throw, at once on a separate thread. Throws std::system_error, and
+  // does not run it, if no further thread can be created.
+  void Start(std::function<void()> body);
+
+ private:
+  void Loop();
+
+  std::mutex mu_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;  // guarded by mu_; each has an idle thread
+  size_t idle_ = 0;                            // guarded by mu_
+  bool stopping_ = false;                      // guarded by mu_
+  std::vector<std::thread> threads_;           // guarded by mu_ until stopping_
+};
+
+ResponseThreads::~ResponseThreads() {
+  {
+    const std::lock_guard<std::mutex> lock(mu_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ResponseThreads::Start(std::function<void()> body) {
+  {
+    const std::lock_guard<std::mutex> lock(mu_);
+    // A new thread counts as idle until it takes its work.
+    if (waiting_.size() == idle_) {
+      threads_.emplace_back([this] { Loop(); });
+      ++idle_;
+    }
+    waiting_.push_back(std::move(body));
+  }
+  changed_.notify_one();
+}
+
+void ResponseThreads::Loop() {
+  std::unique_lock<std::mutex> lock(mu_);
+  while (true) {
+    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    const std::function<void()> body = std::move(waiting_.front());
+    waiting_.pop_front();
+    --idle_;
+    lock.unlock();
+    body();
+    lock.lock();
+    ++idle_;
+  }
+}
+
+// Immutable.
+class RepeatModel {
+ public:
+  // INVALID_ARG, UNSUPPORTED when the configuration does not have the tensors of this backend.
+  static Result<std::unique_ptr<RepeatModel>> Create(TRITONBACKEND_Model* model);
+};
+
+// Owned by the instance's thread.
+class RepeatInstance {
+ public:
+  static Result<std::unique_ptr<RepeatInstance>> Create(TRITONBACKEND_ModelInstance* handle,
+                                                        const RepeatModel& model);
+
+  // Starts the responses of all requests, waits as the requests ask, and releases them.
+  void Execute(TRITONBACKEND_Request** requests, uint32_t count);
+
+ private:
+  explicit RepeatInstance(TRITONBACKEND_ModelInstance* handle) : handle_(handle) {}
+
+  // Returns how long the request asks to be held. An error has already been sent to the client.
+  Result<std::chrono::milliseconds> Begin(TRITONBACKEND_Request* request);
+
+  TRITONBACKEND_ModelInstance* const handle_;
+  ResponseThreads threads_;
+};
 
 Result<RepeatRequest> RepeatRequest::Read(TRITONBACKEND_Request* request) {
   RepeatRequest read;
@@ -226,4 +336,28 @@ void RepeatInstance::Execute(TRITONBACKEND_Request** requests, uint32_t count) {
   }
 }
 
+// Nothing can be set, so that there is nothing to keep.
+struct RepeatBackend {
+  static Result<std::unique_ptr<RepeatBackend>> Create(TRITONBACKEND_Backend* backend) {
+    NB_RETURN_IF_ERROR(RequireApi(19));
+    NB_ASSIGN_OR_RETURN(const Json cmdline, ReadBackendSettings(backend));
+    NB_ASSIGN_OR_RETURN(const OptionValues settings, ReadSettings(kRepeatOptions, cmdline));
+    return std::make_unique<RepeatBackend>();
+  }
+};
+
+}  // namespace
 }  // namespace nereid_backend
+
+NB_BACKEND_FUNCTIONS(nereid_backend::RepeatBackend, nereid_backend::RepeatModel,
+                     nereid_backend::RepeatInstance)
+
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND_ModelInstance* instance,
+                                                       TRITONBACKEND_Request** requests,
+                                                       const uint32_t request_count) {
+  return nereid_backend::Guard("ModelInstanceExecute", [&]() -> nereid_backend::Error {
+    nereid_backend::InstanceStateOf<nereid_backend::RepeatInstance>(instance)->Execute(
+        requests, request_count);
+    return {};
+  });
+}

@@ -1,15 +1,94 @@
 #include "backends/python/environment/archive.h"
 
+#include <archive.h>
+#include <archive_entry.h>
+#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
-#include "backends/python/environment/archive_library.h"
+#include "backends/sdk/error.h"
 
 namespace nereid_backend {
 namespace {
+
+// libarchive, loaded when an archive is unpacked and never before: it brings ten libraries, among
+// them 30 MB of Unicode tables, that no other model needs. Stays loaded. Thread-safe.
+#define NEREID_ARCHIVE_FUNCTIONS(F)    \
+  F(archive_entry_filetype)            \
+  F(archive_entry_hardlink)            \
+  F(archive_entry_pathname)            \
+  F(archive_entry_perm)                \
+  F(archive_entry_set_hardlink)        \
+  F(archive_entry_set_pathname)        \
+  F(archive_entry_set_perm)            \
+  F(archive_entry_symlink)             \
+  F(archive_error_string)              \
+  F(archive_filter_bytes)              \
+  F(archive_read_data_block)           \
+  F(archive_read_free)                 \
+  F(archive_read_new)                  \
+  F(archive_read_next_header)          \
+  F(archive_read_open_filename)        \
+  F(archive_read_support_filter_bzip2) \
+  F(archive_read_support_filter_gzip)  \
+  F(archive_read_support_filter_xz)    \
+  F(archive_read_support_filter_zstd)  \
+  F(archive_read_support_format_tar)   \
+  F(archive_read_support_format_zip)   \
+  F(archive_write_close)               \
+  F(archive_write_data_block)          \
+  F(archive_write_disk_new)            \
+  F(archive_write_disk_set_options)    \
+  F(archive_write_finish_entry)        \
+  F(archive_write_free)                \
+  F(archive_write_header)
+
+// The functions of libarchive that are used, each under its own name.
+struct ArchiveLibrary {
+#define NEREID_ARCHIVE_MEMBER(name) decltype(&::name) name = nullptr;
+  NEREID_ARCHIVE_FUNCTIONS(NEREID_ARCHIVE_MEMBER)
+#undef NEREID_ARCHIVE_MEMBER
+};
+
+constexpr const char* kLibrary = "libarchive.so.13";
+
+template <typename Function>
+bool Find(void* library, const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(dlsym(library, name));
+  return *function != nullptr;
+}
+
+Error Load(ArchiveLibrary* functions) {
+  void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+                 StrCat("archives are unpacked by libarchive (Debian package libarchive13): ",
+                        dlerror(), "; an environment may also be a folder"));
+  }
+#define NEREID_ARCHIVE_FIND(name)                                                    \
+  if (!Find(library, #name, &functions->name)) {                                     \
+    return Error(TRITONSERVER_ERROR_UNAVAILABLE, StrCat(kLibrary, " lacks " #name)); \
+  }
+  NEREID_ARCHIVE_FUNCTIONS(NEREID_ARCHIVE_FIND)
+#undef NEREID_ARCHIVE_FIND
+  return Error();
+}
+
+// The same object for all callers; UNAVAILABLE, with the package that has it, if it is not
+// installed.
+Result<const ArchiveLibrary*> LoadArchiveLibrary() {
+  static std::mutex mu;
+  static ArchiveLibrary functions;  // guarded by mu until it is complete
+  static bool complete = false;     // guarded by mu
+  const std::lock_guard<std::mutex> lock(mu);
+  if (!complete) NB_RETURN_IF_ERROR(Load(&functions));
+  complete = true;
+  return &functions;
+}
 
 constexpr size_t kBlockBytes = 256 << 10;
 constexpr int kRights = 0777;  // no set-user-ID

@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -21,12 +22,36 @@
 #include <tuple>
 #include <utility>
 
-#include "backends/python/worker/private_pages.h"
 #include "backends/python/worker/python_api.h"
 #include "backends/sdk/ipc/unique_fd.h"
 #include "plain/page_guard.h"
 
 namespace nereid_python::worker {
+
+// PrivatePages: tells whether a private mapping of a file has pages that were written to, and are
+// no longer those of the file. The kernel says so in /proc/self/pagemap. Thread-safe.
+class PrivatePages {
+ public:
+  // Of this process; a process that it forks needs an object of its own.
+  PrivatePages();
+
+  // False if the kernel does not tell.
+  bool works() const { return works_; }
+  // Whether a page in [base, base + size) was written to, in whole pages; true if that cannot be
+  // found out.
+  bool Any(const char* base, size_t size) const;
+
+ private:
+  bool Scan(uintptr_t begin, uintptr_t end, bool* any) const;
+  bool Read(uintptr_t begin, uintptr_t end, bool* any) const;
+  // Whether what Any says about a mapping is right.
+  bool Try() const;
+
+  nereid_ipc::UniqueFd pagemap_;
+  const size_t page_size_;
+  bool scans_ = true;
+  bool works_ = false;
+};
 
 // FileMapping: a part of a client's file in the memory of this process. What the client does with
 // its file does no harm here: its bytes may change at any time, and pages that it takes away are

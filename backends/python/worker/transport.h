@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,12 +22,38 @@
 #include "backends/python/ipc/block_allocator.h"
 #include "backends/python/ipc/control.h"
 #include "backends/python/worker/client_files.h"
-#include "backends/python/worker/in_blocks.h"
 #include "backends/python/worker/out_message.h"
+#include "backends/python/worker/python_api.h"
 #include "backends/sdk/ipc/mapping.h"
 #include "backends/sdk/ipc/spinner.h"
 
 namespace nereid_python::worker {
+
+// InBlocks: the blocks of the in file that the server has passed to this process and that are still
+// being read here. The server gets a block back when its last Keeper is gone. Guarded by the GIL.
+class InBlocks {
+ public:
+  using GiveBack = std::function<void(uint64_t block, uint64_t size)>;
+  // `give_back` is called once for each block, never within a call of this class.
+  explicit InBlocks(GiveBack give_back) : give_back_(std::move(give_back)) {}
+
+  // Keeps the block at offset `block`, which extends at least to offset `end`.
+  Keeper Keep(uint64_t block, uint64_t end);
+  // The offset of the block that holds all of [offset, offset + size); false if there is none.
+  bool Find(uint64_t offset, uint64_t size, uint64_t* block) const;
+
+ private:
+  struct Block {
+    Block(InBlocks* blocks, uint64_t offset) : blocks(blocks), offset(offset) {}
+    ~Block();
+    InBlocks* const blocks;
+    const uint64_t offset;
+    uint64_t end = 0;  // as far as it is known
+  };
+
+  const GiveBack give_back_;
+  std::map<uint64_t, std::weak_ptr<Block>> blocks_;  // by offset
+};
 
 class Transport {
  public:
