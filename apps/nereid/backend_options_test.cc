@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 std::string ReadMe(const BackendOptions& options) {
   // What users need to know of Python models has a page of its own.
   const std::string place = options.backend == "python"
-                                ? "../docs/models/python.md"
+                                ? "../docs/models/python_deployment.md"
                                 : std::string(options.backend) + "/README.md";
   std::ifstream file(std::string(NEREID_SOURCES) + "/backends/" + place);
   std::ostringstream text;
