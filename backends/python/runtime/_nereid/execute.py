@@ -77,7 +77,7 @@ def _answers(requests: list, result: Any, batch: tuple) -> tuple:
 
 
 def _is_plain(request: InferenceRequest, response: Any) -> bool:
-    """Whether nothing can be wrong with them, as is nearly always known at a glance."""
+    """True for a pair that needs no further check, as nearly every pair is."""
     return (
         type(response) is InferenceResponse
         and request._sender is None
