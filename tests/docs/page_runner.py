@@ -203,6 +203,7 @@ class PageRunner:
             "HOME": str(self._folder),
             "BASH_ENV": str(self._folder / ".bash_env"),
             "NO_COLOR": "1",
+            "COLUMNS": "200",  # tables of `nereid top` lose none
             "PATH": f"{self._programs}:{os.environ['PATH']}",
             "PYTHONPATH": ":".join(filter(None, paths)),
             "NEREID_HOME": str(stage_root()),
