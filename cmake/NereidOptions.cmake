@@ -10,6 +10,12 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(nereid_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
 endif()
 
+# Binaries name files from the folder of the checkout on (__FILE__), and so are the same wherever they are built.
+# Debuggers and sanitizers are not concerned: they read the debugging information.
+foreach(folder ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+  add_compile_options(-fmacro-prefix-map=${folder}/=)
+endforeach()
+
 # A target that holds generated code switches all warnings off (-w), which wins.
 if(NEREID_WERROR)
   target_compile_options(nereid_options INTERFACE -Werror)

@@ -10,8 +10,13 @@
 #   caches/NAME/libtritoncache_NAME.so         likewise
 #   repoagents/NAME/libtritonrepoagent_NAME.so likewise
 #
-# `make stage` installs everything into build/stage. Who hands it on takes only the component
-# `nereid`, which leaves out the backends, caches and agents made for tests.
+# `make stage` installs everything into build/stage. It consists of components:
+#
+#   nereid      what serves: the program, the library, the plug-ins; `make run` builds no more
+#   tools       libexec/nereid-backend-check
+#   embedding   lib/libnereid_frontends.so and headers, for programs that embed the server
+#   python      the Python package
+#   testing     backends, caches and agents made for tests
 
 set_target_properties(tritonserver PROPERTIES INSTALL_RPATH "")
 install(TARGETS tritonserver LIBRARY DESTINATION lib COMPONENT nereid NAMELINK_SKIP)
@@ -27,12 +32,12 @@ if(TARGET nereid)
   # What `nereid backend-check` runs backends in.
   # From libexec/ and from lib/nereid/libexec/.
   set_target_properties(nereid-backend-check PROPERTIES INSTALL_RPATH "$ORIGIN/../lib:$ORIGIN/../..")
-  install(TARGETS nereid-backend-check RUNTIME DESTINATION libexec COMPONENT nereid)
+  install(TARGETS nereid-backend-check RUNTIME DESTINATION libexec COMPONENT tools)
 endif()
 
 if(TARGET nereid_frontends)
-  install(TARGETS nereid_frontends LIBRARY DESTINATION lib COMPONENT nereid NAMELINK_SKIP)
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/nereid DESTINATION include COMPONENT nereid
+  install(TARGETS nereid_frontends LIBRARY DESTINATION lib COMPONENT embedding NAMELINK_SKIP)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/nereid DESTINATION include COMPONENT embedding
     FILES_MATCHING PATTERN "*.h")
 endif()
 
@@ -42,45 +47,38 @@ if(TARGET nereid_python_api)
     PATTERN "__pycache__" EXCLUDE)
 endif()
 
-get_property(backends GLOBAL PROPERTY NEREID_BACKENDS)
-foreach(backend IN LISTS backends)
-  nereid_install(backends/${backend} TARGETS triton_${backend})
-  # Libraries that the backend brings along: its build lays them beside it, and folders without a dot
+get_property(plugins GLOBAL PROPERTY NEREID_PLUGINS)
+foreach(plugin IN LISTS plugins)
+  get_target_property(folder ${plugin} NEREID_FOLDER)
+  nereid_install(${folder} TARGETS ${plugin})
+  # Libraries that a backend brings along: its build lays them beside it, and folders without a dot
   # in their names.
-  nereid_install(backends/${backend} DIRECTORY ${CMAKE_BINARY_DIR}/backends/${backend}/
-    FURTHER FILES_MATCHING PATTERN "lib*.so*" PATTERN "libtriton_*" EXCLUDE
-      REGEX "/backends/[^/]+/[^/.]+$" EXCLUDE)
+  if(folder MATCHES "^backends/")
+    nereid_install(${folder} DIRECTORY ${CMAKE_BINARY_DIR}/${folder}/
+      FURTHER FILES_MATCHING PATTERN "lib*.so*" PATTERN "libtriton_*" EXCLUDE
+        REGEX "/backends/[^/]+/[^/.]+$" EXCLUDE)
+  endif()
 endforeach()
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/triton ${CMAKE_SOURCE_DIR}/include/nereid
-  DESTINATION include COMPONENT nereid
+  DESTINATION include COMPONENT embedding
   FILES_MATCHING PATTERN "*.h")
-get_property(caches GLOBAL PROPERTY NEREID_CACHES)
-foreach(cache IN LISTS caches)
-  nereid_install(caches/${cache} TARGETS tritoncache_${cache})
-endforeach()
-get_property(repoagents GLOBAL PROPERTY NEREID_REPOAGENTS)
-foreach(agent IN LISTS repoagents)
-  nereid_install(repoagents/${agent} TARGETS tritonrepoagent_${agent})
-endforeach()
 
-# What has to be built before anything can be installed; leaves out the tests.
+# What has to be built before anything can be installed, without the tests; and what the component `nereid` needs.
 add_custom_target(staged)
-add_dependencies(staged tritonserver)
-if(TARGET nereid)
-  add_dependencies(staged nereid nereid-backend-check)
-endif()
-foreach(backend IN LISTS backends)
-  add_dependencies(staged triton_${backend})
-endforeach()
-foreach(optional nereid_python_native nereid_python_api nereid_frontends)
-  if(TARGET ${optional})
-    add_dependencies(staged ${optional})
+add_custom_target(serving)
+set(serving tritonserver nereid)
+foreach(plugin IN LISTS plugins)
+  get_target_property(folder ${plugin} NEREID_FOLDER)
+  if(NOT folder MATCHES ${nereid_test_plugins})
+    list(APPEND serving ${plugin})
   endif()
 endforeach()
-foreach(cache IN LISTS caches)
-  add_dependencies(staged tritoncache_${cache})
-endforeach()
-foreach(agent IN LISTS repoagents)
-  add_dependencies(staged tritonrepoagent_${agent})
+foreach(part ${serving} ${plugins} nereid-backend-check nereid_frontends nereid_python_native nereid_python_api)
+  if(TARGET ${part})
+    add_dependencies(staged ${part})
+    if(part IN_LIST serving)
+      add_dependencies(serving ${part})
+    endif()
+  endif()
 endforeach()
