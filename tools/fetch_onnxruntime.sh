@@ -3,16 +3,23 @@
 #   DEST/include/onnxruntime/*.h        C headers, from Debian's libonnxruntime-dev
 #   DEST/include/plugins/*.h            a newer C header, for execution providers that are plug-ins;
 #                                       left out where that release of Debian can not be had
-#   DEST/lib/libonnxruntime.so.1        library, from the PyPI wheel (libonnxruntime.so links to it)
+#   DEST/lib/libonnxruntime.so.1        library, from the Python wheel (libonnxruntime.so links to it)
 #   DEST/LICENSES/                      the wheel's licence and third-party notices
 # Usage: tools/fetch_onnxruntime.sh DEST
+#        tools/fetch_onnxruntime.sh --sums    takes the headers that Debian has today for the right ones: writes
+#                                             tools/locks/onnxruntime-headers.sha256. Look at what has changed in them.
+# Nothing is taken whose sum is not known: that of the wheel is in tools/locks/onnxruntime.txt, those of the headers in
+# tools/locks/onnxruntime-headers.sha256. A release of Debian that is not out yet moves on; the headers stay.
 # Running it again does nothing when DEST already holds the versions of tools/versions.env.
 # Needs apt and dpkg (no root), python3 with pip. The headers come from the machine's own main
 # Debian archive with the suite replaced, through a private apt root; system apt is not touched.
 set -euo pipefail
+export LC_ALL=C
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-dest=${1:?usage: fetch_onnxruntime.sh DEST}
+dest=${1:?usage: fetch_onnxruntime.sh DEST | --sums}
+locks=$here/locks
+sums=$locks/onnxruntime-headers.sha256
 # shellcheck source=tools/versions.env
 source "$here/versions.env"
 version=${ONNXRUNTIME_VERSION:?not set in versions.env}
@@ -24,12 +31,14 @@ stamp="onnxruntime $version, headers of $suite and $plugins_suite"
 say() { echo "fetch_onnxruntime: $*"; }
 fail() { echo "fetch_onnxruntime: $*" >&2; exit 1; }
 
-if [[ -f $dest/STAMP && $(cat "$dest/STAMP") == "$stamp" ]]; then
+if [[ $dest == --sums ]]; then
+  dest=
+elif [[ -f $dest/STAMP && $(cat "$dest/STAMP") == "$stamp" ]]; then
   say "$dest already holds $stamp"
   exit 0
 fi
 
-if [[ -e $dest && ! -f $dest/STAMP && -n $(ls -A "$dest") ]]; then
+if [[ -n $dest && -e $dest && ! -f $dest/STAMP && -n $(ls -A "$dest") ]]; then
   fail "$dest exists and was not made by this script; give another folder"
 fi
 
@@ -102,11 +111,17 @@ fetch_headers() {
     cp -r "$root/dev/usr/include/onnxruntime" "$2"
 }
 
+# check_known FOLDER: whether a folder of $stage has just the files that the sums name below it, with these sums.
+check_known() {
+  local below=${1#"$stage"/}
+  diff <(cd "$stage" && find "$below" -type f -print0 | sort -z | xargs -0 sha256sum) <(grep "  $below/" "$sums") >&2
+}
+
 fetch_library() {
   say "library: wheel onnxruntime $version"
-  "$python" -m pip --disable-pip-version-check -q download --no-deps --only-binary=:all: \
-    --dest "$tmp/wheel" "onnxruntime==$version"
-  "$python" -m zipfile -e "$tmp"/wheel/onnxruntime-*.whl "$tmp/wheel/x"
+  "$python" -m pip --disable-pip-version-check -q download --require-hashes --no-deps --only-binary=:all: \
+    --dest "$tmp/wheel" -r "$locks/onnxruntime.txt"
+  "$python" -m zipfile -e "$tmp"/wheel/onnxruntime-"$version"-*.whl "$tmp/wheel/x"
   install -m 644 "$tmp/wheel/x/onnxruntime/capi/libonnxruntime.so.$version" \
     "$stage/lib/libonnxruntime.so.$version"
   ln -s "libonnxruntime.so.$version" "$stage/lib/libonnxruntime.so.1"
@@ -120,6 +135,17 @@ fetch_headers "$suite" "$stage/include/onnxruntime" ||
 fetch_headers "$plugins_suite" "$tmp/newer" && mkdir "$stage/include/plugins" &&
   cp "$tmp"/newer/onnxruntime_c_api.h "$tmp"/newer/onnxruntime_ep_c_api.h "$stage/include/plugins/" ||
   say "no headers for plug-ins: the execution accelerator openvino will be refused"
+if [[ -z $dest ]]; then
+  (cd "$stage" && find include -type f | sort | xargs sha256sum) >"$sums"
+  say "wrote $sums"
+  exit 0
+fi
+check_known "$stage/include/onnxruntime" ||
+  fail "the headers of Debian $suite are not those of $sums (\`tools/fetch_onnxruntime.sh --sums\` takes them)"
+if [[ -d $stage/include/plugins ]] && ! check_known "$stage/include/plugins"; then
+  rm -rf "$stage/include/plugins"
+  say "the headers for plug-ins of Debian $plugins_suite are not those of $sums: the execution accelerator openvino will be refused"
+fi
 fetch_library
 echo "$stamp" >"$stage/STAMP"
 rm -rf "$dest"

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-tools/setup.sh
+tools/setup.sh --deb
 tools/build.sh release staged documents
 made=build/packages/deb.stamp
 newer() { find "$1" -type f -newer $made \( "${@:2}" \) -print -quit; }

@@ -37,8 +37,8 @@ LOG_LINES_SHOWN = 80
 CASE_LINES_SHOWN = 20  # of a failed program of CTest
 FUZZERS_AT_A_TIME = 2
 FRAMEWORK_TESTS = "tests/frameworks"  # these skip backends that are not staged
-ASAN_FRAMEWORKS = "asan-frameworks"  # the preset
-ASAN_STAGE = ROOT / "build" / "stage-asan-frameworks"
+ASAN_FRAMEWORKS = "asan-gcc-server-frameworks"  # as in tools/build.sh
+ASAN_STAGE = ROOT / "build" / f"stage-{ASAN_FRAMEWORKS}"
 ASAN_ENVIRONMENT = {
     # A framework that asks for 2^63 bytes gets none, as without the sanitizer, and says so.
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"
@@ -53,7 +53,7 @@ PACKAGING_TESTS = "tests/installation"
 WHEEL_TESTS = "tests/python_wheel"
 PACKAGES = (PACKAGING_TESTS, WHEEL_TESTS)
 WHEELS = ROOT / "build/packages"
-# `make kubernetes-check` and `make ray-check`: what they need takes long to install.
+# `tools/dev kubernetes-check` and `tools/dev ray-check`: what they need takes long to install.
 OWN_TARGETS = ("tests/kubernetes", "tests/ray_serve")
 CONFORMANCE_INSTALLED = ROOT / "build/deps/conformance/nereid.stamp"
 PACKAGES_MADE = ROOT / "build/packages/deb.stamp"
@@ -207,7 +207,7 @@ def stage_asan_frameworks() -> Outcome:
     ok = (
         build("release", "torch_models")
         and build(ASAN_FRAMEWORKS)
-        and run(install, 600, "stage-asan-frameworks")
+        and run(install, 600, f"stage-{ASAN_FRAMEWORKS}")
     )
     return Outcome.of(ok, ASAN_FRAMEWORKS)
 
@@ -259,7 +259,7 @@ def packaging(selection: list[str]) -> Outcome:
     if not run(["tools/setup.sh", "--packages"], 1200, "setup-packages"):
         return Outcome.of(False, "packaging: set-up")
     if not run(["tools/make_deb.sh"], 3600, "make-deb", DEB_COMPRESSION="gzip"):
-        return Outcome.of(False, "packaging: make deb")
+        return Outcome.of(False, "packaging: make package KIND=deb")
     return python_tests("packaging", PACKAGING_TESTS, *selection)
 
 
@@ -276,7 +276,7 @@ def format_of_sources() -> Outcome:
 
 
 def clang_build() -> Outcome:
-    return Outcome.of(build("clang-unity"), "clang -Wthread-safety -Werror")
+    return Outcome.of(build("lint-unity"), "clang -Wthread-safety -Werror")
 
 
 def fuzzers(seconds: int) -> Outcome:

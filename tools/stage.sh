@@ -4,16 +4,23 @@
 #
 #   tools/stage.sh [FRAMEWORK...]    also the backends of these: openvino, pytorch, tensorflow. They
 #                                    stay until `tools/stage.sh none`.
+#   tools/stage.sh --serve           only what serves, unless all was staged before: for `make run`
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+target=staged what=()
+if [[ ${1:-} == --serve ]]; then
+  shift
+  [[ -f build/release/install_manifest.txt ]] || target=serving what=(--component nereid)
+fi
 tools/setup.sh "${@/#/--framework=}"
-tools/build.sh release staged
+tools/build.sh release $target
 mkdir -p build/logs
-if ! cmake --install build/release --prefix "$PWD/build/stage" >build/logs/stage.log 2>&1; then
+if ! cmake --install build/release --prefix "$PWD/build/stage" "${what[@]}" >build/logs/stage.log 2>&1; then
   cat build/logs/stage.log >&2
   exit 1
 fi
+[[ $target == staged ]] || exit 0
 
 # Removes files of an earlier stage that this one does not have.
 comm -13 <(sort build/release/install_manifest.txt) \
