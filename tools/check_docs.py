@@ -7,6 +7,7 @@
 - Pages that a file names (docs/..., adr/0004, ADR 4) exist.
 - The index of docs/adr lists every decision.
 - Every module below src has a README.md of at most 60 lines.
+- Commands that a file names exist: `make TARGET`, `tools/dev NAME`, programs in tools/, presets of tools/build.sh.
 
 Prints one line per problem, and exits with 1 when there is any.
 """
@@ -14,6 +15,7 @@ Prints one line per problem, and exits with 1 when there is any.
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -29,6 +31,13 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 PAGE = re.compile(r"\bdocs/[\w./-]+\.md\b")
 DECISION = re.compile(r"\b(?:adr/|ADR )(\d+)\b")
 ADR_FOLDER = "docs/adr"
+MAKE = re.compile(r"`make ([a-z][\w-]*)")
+MAKE_IN_BLOCK = re.compile(r"^\s*make ([a-z][\w-]*)")
+DEV = re.compile(r"\btools/dev ([a-z][\w-]*)")
+TOOL = re.compile(r"(?<![\w/.-])tools/[\w/-]+\.(?:sh|py)\b")
+PRESET = re.compile(r"\b(?:tools/build\.sh|(?:cmake|ctest)(?: --build)? --preset) ([a-z]+)")
+# A record of what was, with the names of then.
+HISTORY = ("CHANGELOG.md", "bench/results/")
 
 Texts = Mapping[str, list[str]]
 
@@ -76,6 +85,51 @@ def check_names(root: Path, texts: Texts) -> Iterator[Problem]:
                     yield Problem(file, number, f"names ADR {adr}, which is not there")
 
 
+def make_targets(root: Path) -> set[str]:
+    text = (root / "Makefile").read_text() if exists(root, "Makefile") else ""
+    return set(" ".join(re.findall(r"^\.PHONY: (.*)$", text, re.MULTILINE)).split())
+
+
+def dev_commands(root: Path) -> set[str]:
+    """The first column of the table in tools/dev."""
+    text = (root / "tools/dev").read_text() if exists(root, "tools/dev") else ""
+    return set(re.findall(r"^([a-z][\w-]*) +\|", text, re.MULTILINE))
+
+
+def presets(root: Path) -> set[str]:
+    file = root / "CMakePresets.json"
+    listed = json.loads(file.read_text())["configurePresets"] if file.exists() else []
+    return {preset["name"] for preset in listed if not preset.get("hidden")}
+
+
+def check_commands(root: Path, texts: Texts) -> Iterator[Problem]:
+    targets, commands = make_targets(root), dev_commands(root)
+    # What was a target before it came to tools/dev; messages name targets without backticks, too.
+    names = "|".join(sorted(commands - targets, key=len, reverse=True))
+    moved = re.compile(rf"\bmake ({names})(?![\w-])") if names else None
+    there = (
+        (DEV, commands.__contains__, "no command {} in tools/dev"),
+        (TOOL, lambda tool: exists(root, tool), "there is no {}"),
+        (PRESET, presets(root).__contains__, "CMakePresets.json has no preset {}"),
+    )
+    for file, lines in texts.items():
+        if file.startswith(HISTORY):
+            continue
+        fenced = False
+        for number, line in enumerate(lines, 1):
+            fenced ^= line.startswith("```")
+            in_block = file.endswith(".md") and (fenced or line.startswith("    "))
+            for target in (MAKE_IN_BLOCK if in_block else MAKE).findall(line):
+                if target not in targets | commands:
+                    yield Problem(file, number, f"the Makefile has no target {target}")
+            if moved and (old := moved.search(line)):
+                yield Problem(file, number, f"make {old[1]} is tools/dev {old[1]} now")
+            for pattern, is_there, text in there:
+                for name in pattern.findall(line):
+                    if not is_there(name):
+                        yield Problem(file, number, text.format(name))
+
+
 def check_index(root: Path) -> Iterator[Problem]:
     index = f"{ADR_FOLDER}/README.md"
     text = (root / index).read_text() if exists(root, index) else ""
@@ -109,6 +163,7 @@ def check(root: Path) -> list[Problem]:
         [
             *check_links(root, texts),
             *check_names(root, texts),
+            *check_commands(root, texts),
             *check_index(root),
             *check_modules(root, files),
         ]

@@ -21,6 +21,11 @@ GOOD = {
     "src/base/clock.cc": "// docs/adr/0004 and ADR 4 say why.\n",
     "src/base/part/CMakeLists.txt": "",
     "src/base/part/part.cc": "",
+    "Makefile": ".PHONY: run test\n",
+    "tools/dev": "commands='\nsoak | 12 min | - | load\n'\n",
+    "tools/build.sh": "",
+    "CMakePresets.json": '{"configurePresets": [{"name": "base", "hidden": true}, {"name": "asan"}]}',
+    "commands.md": "`make run`, but make do\n```sh\nmake test\ntools/dev soak\ntools/build.sh asan x\n```\n",
 }
 
 
@@ -59,6 +64,15 @@ def test_a_tree_without_problems(tmp_path: Path) -> None:
             "",
             "docs/adr/README.md:1: does not list 0005-five.md",
         ),
+        ("a.md", "`make walk`\n", "a.md:1: the Makefile has no target walk"),
+        ("a.md", "```sh\nmake walk X=1\n```\n", "a.md:2: the Makefile has no target walk"),
+        ("a.md", "Then\n\n    make walk\n", "a.md:3: the Makefile has no target walk"),
+        ("a.py", "# `make walk`\n", "a.py:1: the Makefile has no target walk"),
+        ("a.py", 'skip("not there: make soak")\n', "a.py:1: make soak is tools/dev soak now"),
+        ("a.py", "# tools/dev walk\n", "a.py:1: no command walk in tools/dev"),
+        ("a.sh", "tools/walk.sh x\n", "a.sh:1: there is no tools/walk.sh"),
+        ("a.md", "tools/build.sh base\n", "a.md:1: CMakePresets.json has no preset base"),
+        ("a.md", "cmake --preset tsan\n", "a.md:1: CMakePresets.json has no preset tsan"),
         (
             "src/base/README.md",
             "line\n" * 61,

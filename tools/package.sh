@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Makes packages of the server in build/packages; installs and builds first what is missing.
+#
+#   tools/package.sh KIND...     deb: Debian packages; wheel: for Python; image: container images, without a registry
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+make_image() {
+  tools/setup.sh --image
+  tools/stage.sh
+  .venv/bin/python tools/image/make_image.py
+}
+
+programs=()
+for kind in "$@"; do
+  case $kind in
+    deb) programs+=(tools/make_deb.sh) ;;
+    wheel) programs+=(tools/make_wheel.sh) ;;
+    image) programs+=(make_image) ;;
+    *)
+      echo "package: there is no kind '$kind' (known: deb, wheel, image)" >&2
+      exit 2
+      ;;
+  esac
+done
+for program in "${programs[@]}"; do
+  $program
+done
