@@ -15,7 +15,7 @@ tools/stage.sh
 export PYTHONPATH=$PWD/build/deps/wheel PATH=$PWD/build/deps/wheel/bin:$PATH
 rm -rf "$work" build/packages/nereid_server-*.whl
 mkdir -p "$work" build/packages build/logs
-python3 tools/wheel_notices.py build/stage "$work/notices"
+python3 tools/image/packages.py wheel build/stage "$work/notices"
 
 quietly() {
   if ! "$@" >>"$log" 2>&1; then

@@ -13,6 +13,8 @@ foreach(entry IN LISTS CPACK_NEREID_PACKAGES)
   configure_file(${here}/copyright ${documentation}/copyright COPYONLY)
   configure_file(${here}/changelog.in ${documentation}/changelog.Debian @ONLY)
   execute_process(COMMAND gzip -9nf ${documentation}/changelog.Debian COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND python3 ${CPACK_NEREID_SOURCE}/tools/image/packages.py deb ${root} ${package} ${version}
+    COMMAND_ERROR_IS_FATAL ANY)
   if(EXISTS ${here}/${package}/lintian-overrides)
     configure_file(${here}/${package}/lintian-overrides
       ${root}/usr/share/lintian/overrides/${package} COPYONLY)

@@ -1,6 +1,6 @@
 """What tests of installations share: an installation in a folder, and the Debian packages.
 
-`make deb` has to have run; tools/run_tests.py sees to it."""
+`make package KIND=deb` has to have run; tools/run_tests.py sees to it."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def packages() -> dict[str, Path]:
     """The Debian packages by name."""
     found = {path.name.split("_")[0]: path for path in sorted(PACKAGES.glob("*.deb"))}
-    assert found, f"there are no packages in {PACKAGES}: run 'make deb'"
+    assert found, f"there are no packages in {PACKAGES}: run 'make package KIND=deb'"
     return found

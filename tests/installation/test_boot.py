@@ -1,4 +1,4 @@
-"""The service under a real systemd: `make boot-check`, which takes more time than CI has."""
+"""The service under a real systemd: `tools/dev boot-check`, which takes more time than CI has."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support.ports import free_port
 from support.stage import EXAMPLE_MODELS
 
 pytestmark = [
-    pytest.mark.skipif("NEREID_BOOT" not in os.environ, reason="make boot-check runs it"),
+    pytest.mark.skipif("NEREID_BOOT" not in os.environ, reason="tools/dev boot-check runs it"),
     pytest.mark.timeout(600),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -89,6 +90,49 @@ def test_size(packages: dict[str, Path], name: str) -> None:
         pytest.skip("the runtime of this framework is not installed")
     most = (MOST_MEBIBYTES | FRAMEWORK_MEBIBYTES)[name] << 20
     assert 0 < sum(int(words[2]) for words in contents(packages[name])) <= most
+
+
+# What each holds besides Nereid's own files, which its list of contents names with version and licence.
+CARRIED = {
+    "libtritonserver": {"rapidjson-dev": "MIT"},
+    "nereid": {"libboost1.81-dev": "BSL-1.0", "rapidjson-dev": "MIT", "uplot": "MIT"},
+    "nereid-backend-identity": {"rapidjson-dev": "MIT"},
+    "nereid-backend-onnxruntime": {"onnxruntime": "MIT", "rapidjson-dev": "MIT"},
+    "nereid-backend-openvino": {
+        "openvino": "Apache-2.0",
+        "onnxruntime-ep-openvino": "MIT",
+        "rapidjson-dev": "MIT",
+    },
+    "nereid-backend-python": {"rapidjson-dev": "MIT"},
+    "nereid-backend-pytorch": {
+        "nvidia-cuda-cupti": "LicenseRef-NVIDIA-CUDA",
+        "nvidia-cuda-runtime": "LicenseRef-NVIDIA-CUDA",
+        "rapidjson-dev": "MIT",
+        "torch": "BSD-3-Clause",
+    },
+    "nereid-backend-tensorflow": {"rapidjson-dev": "MIT", "tensorflow-cpu": "Apache-2.0"},
+    "nereid-dev": {"rapidjson-dev": "MIT"},
+}
+
+
+@pytest.mark.parametrize("name", sorted(CARRIED))
+def test_list_of_contents(packages: dict[str, Path], name: str) -> None:
+    if name in FRAMEWORK_MEBIBYTES and name not in packages:
+        pytest.skip("the runtime of this framework is not installed")
+    archive = subprocess.run(
+        ["dpkg-deb", "--fsys-tarfile", packages[name]], capture_output=True, check=True
+    ).stdout
+    member = f"./usr/share/doc/{name}/{name}.spdx.json"
+    text = subprocess.run(
+        ["tar", "--extract", "--to-stdout", member], input=archive, capture_output=True, check=True
+    ).stdout
+    document = json.loads(text)
+    assert document["spdxVersion"] == "SPDX-2.3"
+    whole, *parts = document["packages"]
+    assert (whole["name"], whole["versionInfo"]) == (name, field(packages[name], "Version"))
+    assert all(part["versionInfo"] for part in parts)
+    licences = {part["name"]: part["licenseDeclared"] for part in parts}
+    assert licences == CARRIED[name] | {"nereid": "Apache-2.0"}
 
 
 @pytest.mark.parametrize("name", sorted(FRAMEWORK_MEBIBYTES))

@@ -67,7 +67,7 @@ class Environment:
 @pytest.fixture(scope="session")
 def wheel() -> Path:
     found = list((PROJECT_ROOT / "build" / "packages").glob("nereid_server-*.whl"))
-    assert len(found) == 1, f"there is one wheel after `make wheel`, not {found}"
+    assert len(found) == 1, f"there is one wheel after `make package KIND=wheel`, not {found}"
     return found[0]
 
 

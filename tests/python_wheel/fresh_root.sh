@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the wheel on a fresh Debian 12 that has python3-venv and no compiler, without a network, and serves
-# a model and a function there. Needs root, and build/packages from `make wheel`.
+# a model and a function there. Needs root, and build/packages from `make package KIND=wheel`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

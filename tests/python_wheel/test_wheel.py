@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -44,6 +46,25 @@ def test_its_content(wheel: Path) -> None:
     ):
         assert wanted in names
     assert not [name for name in names if "testing" in name or "libonnxruntime" in name or "__pycache__" in name]
+
+
+def test_its_list_of_contents(wheel: Path) -> None:
+    """What auditwheel has copied is listed with version and licence, and nothing else of Debian's."""
+    archive = zipfile.ZipFile(wheel)
+    document = json.loads(archive.read("nereid_server-0.1.0.dist-info/sboms/nereid-server.spdx.json"))
+    assert document["spdxVersion"] == "SPDX-2.3"
+    whole, *parts = document["packages"]
+    assert (whole["name"], whole["versionInfo"]) == ("nereid-server", "0.1.0")
+    assert all(part["versionInfo"] and part["licenseDeclared"] for part in parts)
+    names = {part["name"] for part in parts}
+    compiled_in = {"libboost1.81-dev", "rapidjson-dev", "uplot"}
+    assert {"nereid"} | compiled_in <= names
+    notices = {match[1] for name in archive.namelist() if (match := re.search(r"/licenses/(.*)\.txt$", name))}
+    assert names - compiled_in - {"nereid"} == notices
+    # libprotobuf-92983d5d.so.32.0.12 is of libprotobuf32, libabsl_time-... of libabsl20220623.
+    for library in (name for name in archive.namelist() if name.startswith("nereid_server.libs/lib")):
+        stem = re.split(r"[-_]", library.split("/")[1])[0].replace("libcrypto", "libssl")
+        assert any(name.startswith(stem) for name in notices), library
 
 
 def test_the_program(environment: Environment) -> None:

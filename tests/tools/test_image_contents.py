@@ -12,6 +12,7 @@ PROJECT_ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT_ROOT / "tools" / "image"))
 
 from licences import NO_ASSERTION, Licence, read_licence  # noqa: E402
+from contents import own_components  # noqa: E402
 from sbom import Component, debian_purl, make_document  # noqa: E402
 
 FORMAT = "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
@@ -70,3 +71,29 @@ def test_a_document() -> None:
         ("CONTAINS", "SPDXRef-Package-nereid"),
         ("STATIC_LINK", "SPDXRef-Package-headers"),
     }
+
+
+def test_a_document_of_a_package() -> None:
+    text = make_document("nereid", "1-1", "2026-01-02T03:04:05Z", [Component("nereid", "1", "p")], "INSTALL")
+    document = json.loads(text)
+    assert document["packages"][0]["primaryPackagePurpose"] == "INSTALL"
+    assert document["relationships"][0]["relatedSpdxElement"] == document["packages"][0]["SPDXID"]
+
+
+@pytest.mark.parametrize(
+    ("file", "carried"),
+    [
+        ("usr/lib/libtritonserver.so", set()),
+        ("usr/lib/x/libtorch_cpu.so", {("torch", "BSD-3-Clause")}),
+        ("usr/lib/x/libonnxruntime.so.1", {("onnxruntime", "MIT")}),
+        ("opt/libtensorflow_cc.so.2", {("tensorflow-cpu", "Apache-2.0")}),
+    ],
+)
+def test_what_files_carry_along(tmp_path: Path, file: str, carried: set[tuple[str, str]]) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.touch()
+    own, *others = own_components(tmp_path, "1.2")
+    assert (own.name, own.version, own.licence.expression) == ("nereid", "1.2", "Apache-2.0")
+    assert {(component.name, component.licence.expression) for component in others} == carried
+    assert all(component.version[0].isdigit() for component in others)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the images of `make image` without a registry, from the built server and Debian packages.
+"""Makes the images of `make package KIND=image` without a registry, from the built server and Debian packages.
 
     tools/image/make_image.py [--out DIR]
 
@@ -26,14 +26,12 @@ from pathlib import Path
 import debian
 import oci
 import root as roots
-from contents import own_components
+from contents import DEBIAN_RELEASE, PROJECT, own_components, project_version, source_time
 from process import run
 from sbom import make_document
 
-PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "build" / "release"
 WORK = PROJECT / "build" / "image"
-DEBIAN_RELEASE = "12"
 # The whole installation lies in one folder, and can be found under the name that existing manifests
 # use.
 HOME = "opt/nereid"
@@ -61,19 +59,6 @@ def section(name: str) -> list[str]:
     return [word for line in part[1].splitlines() if (word := line.split("#")[0].strip())]
 
 
-def project_version() -> str:
-    text = (PROJECT / "CMakeLists.txt").read_text(encoding="utf-8")
-    found = re.search(r"^project\(nereid VERSION ([0-9.]+)", text, re.MULTILINE)
-    assert found is not None
-    return found[1]
-
-
-def source_time() -> int:
-    """Seconds since 1970 that the image gives as its age: those of the sources."""
-    given = os.environ.get("SOURCE_DATE_EPOCH")
-    return int(given or run("git", "-C", PROJECT, "log", "-1", "--format=%ct"))
-
-
 def debian_layer() -> Layer:
     whole, kept = WORK / "debian-whole", WORK / "debian"
     packages = roots.extract(whole, section("image"))
@@ -89,9 +74,8 @@ def debian_layer() -> Layer:
 def installed() -> Path:
     """The server as it is installed, less what is for compilers and for programs that embed it."""
     prefix = WORK / "installed"
-    run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "nereid", "--strip")
-    shutil.rmtree(prefix / "include")
-    (prefix / "lib/libnereid_frontends.so").unlink()
+    for component in ("nereid", "tools"):
+        run("cmake", "--install", BUILD, "--prefix", prefix, "--component", component, "--strip")
     for folder in sorted(prefix.rglob("*"), reverse=True):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
@@ -162,7 +146,7 @@ def make(name: str, title: str, layers: list[Layer], out: Path) -> str:
     stem = f"{name}-{version}-{config.architecture}"
     archive = out / f"{stem}.oci.tar"
     oci.write_image(WORK / f"{name}-layout", written, config, archive)
-    components = own_components(PROJECT, version, DEBIAN_RELEASE) + [
+    components = own_components(WORK / "installed", version, f"/{debian.DOCUMENTATION}") + [
         debian.component(package, layer.root, DEBIAN_RELEASE)
         for layer in layers
         for package in layer.packages

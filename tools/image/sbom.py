@@ -1,4 +1,4 @@
-"""The list of what is in an image, as an SPDX 2.3 document in JSON."""
+"""The list of what is in an image or a package, as an SPDX 2.3 document in JSON."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 from licences import NO_ASSERTION, Licence
 
-CREATOR = "Tool: nereid-make-image"
+CREATOR = "Tool: nereid-packaging"
 
 
 @dataclass
 class Component:
-    """A package in the image, or compiled into something in it (`compiled_in`)."""
+    """A package in the image, or something in the package, or compiled into that (`compiled_in`)."""
 
     name: str
     version: str
@@ -24,7 +24,7 @@ class Component:
     supplier: str = NO_ASSERTION  # "Organization: ..." or "Person: ..."
     sha256: str = ""  # of the archive that it came in
     homepage: str = ""
-    licence_file: str = ""  # path in the image
+    licence_file: str = ""  # path there
     compiled_in: bool = False
 
     @property
@@ -40,11 +40,14 @@ def debian_purl(name: str, version: str, architecture: str, release: str) -> str
     )
 
 
-def make_document(image: str, version: str, created: str, components: list[Component]) -> str:
-    """`created`: a time like 2026-11-23T12:00:00Z. The same content gives the same document."""
+def make_document(
+    name: str, version: str, created: str, components: list[Component], purpose: str = "CONTAINER"
+) -> str:
+    """`created`: a time like 2026-11-23T12:00:00Z; `purpose`: CONTAINER for an image, INSTALL for a package. The
+    same content gives the same document."""
     ordered = sorted(components, key=lambda component: component.name)
-    root = "SPDXRef-Image"
-    packages = [_image(root, image, version), *(_package(component) for component in ordered)]
+    root = "SPDXRef-Image" if purpose == "CONTAINER" else "SPDXRef-Whole"
+    packages = [_whole(root, name, version, purpose), *(_package(component) for component in ordered)]
     relationships = [_relation("SPDXRef-DOCUMENT", "DESCRIBES", root)]
     for component in ordered:
         if component.compiled_in:
@@ -53,37 +56,39 @@ def make_document(image: str, version: str, created: str, components: list[Compo
             kind, element = "CONTAINS", root
         relationships.append(_relation(element, kind, component.identifier))
     references = {
-        name: text for component in ordered for name, text in component.licence.references.items()
+        licence: text
+        for component in ordered
+        for licence, text in component.licence.references.items()
     }
     digest = hashlib.sha256(json.dumps(packages, sort_keys=True).encode()).hexdigest()
     document = {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
-        "name": f"{image}-{version}",
-        "documentNamespace": f"https://spdx.org/spdxdocs/{image}-{version}-{digest[:32]}",
+        "name": f"{name}-{version}",
+        "documentNamespace": f"https://spdx.org/spdxdocs/{name}-{version}-{digest[:32]}",
         "creationInfo": {"created": created, "creators": [CREATOR]},
         "packages": packages,
         "relationships": relationships,
         "hasExtractedLicensingInfos": [
-            {"licenseId": name, "name": name, "extractedText": text}
-            for name, text in sorted(references.items())
+            {"licenseId": licence, "name": licence, "extractedText": text}
+            for licence, text in sorted(references.items())
         ],
     }
     return json.dumps(document, indent=1) + "\n"
 
 
-def _image(identifier: str, image: str, version: str) -> dict[str, object]:
+def _whole(identifier: str, name: str, version: str, purpose: str) -> dict[str, object]:
     return {
         "SPDXID": identifier,
-        "name": image,
+        "name": name,
         "versionInfo": version,
         "downloadLocation": NO_ASSERTION,
         "filesAnalyzed": False,
         "licenseConcluded": NO_ASSERTION,
         "licenseDeclared": NO_ASSERTION,
         "copyrightText": NO_ASSERTION,
-        "primaryPackagePurpose": "CONTAINER",
+        "primaryPackagePurpose": purpose,
     }
 
 
@@ -111,7 +116,7 @@ def _package(component: Component) -> dict[str, object]:
     if component.sha256:
         package["checksums"] = [{"algorithm": "SHA256", "checksumValue": component.sha256}]
     if component.licence_file:
-        package["licenseComments"] = f"The image has the texts in {component.licence_file}."
+        package["licenseComments"] = f"The texts are in {component.licence_file}."
     return package
 
 
