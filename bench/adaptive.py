@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Adaptive batching against fixed delays, on one server in one run. `make bench-adaptive`.
+"""Adaptive batching against fixed delays, on one server in one run. `tools/dev bench-adaptive`.
 
     bench/adaptive.py [--model=accelerator|mlp] [--rounds=5] [--seconds=3] [--attempts=3]
                       [--rate=3000] [--target-us=5000] [--tools=BUILD] [--out=DIR] [--nereid-option=OPTION ...]

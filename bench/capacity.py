@@ -7,7 +7,7 @@
 are then predicted from these times, and measured on servers of their own, under closed loops; and
 two servers, whose client takes turns between them, under random arrivals. Writes
 capacity-DATE-HOST.md into build/bench-results. Exit code 1: a throughput or a median is further from
-its prediction than --limit (0.15). Needs build/stage and a quiet machine; `make capacity-check`.
+its prediction than --limit (0.15). Needs build/stage and a quiet machine; `tools/dev capacity-check`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Starts a server for each feature on one core and loads it from another, with 64 
 The server without features is loaded before and after each of the others, and what a feature costs is the
 difference to the mean of these two, so that a machine which becomes slower or faster meanwhile changes little.
 Needs build/stage and the target bench_tools (tools/build.sh bench bench_tools). Prints a table, and with --write
-puts it into bench/results. `make bench-features`, about six minutes. Exit code 1: a feature costs more than its
+puts it into bench/results. `tools/dev bench-features`, about six minutes. Exit code 1: a feature costs more than its
 limit.
 """
 

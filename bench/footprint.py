@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What servers weigh that serve the same small ONNX model. `make footprint`.
+"""What servers weigh that serve the same small ONNX model. `tools/dev footprint`.
 
     bench/footprint.py [--rounds=5] [--only=NAME ...] [--out=DIR]
 
-Needs build/stage and tools/setup.sh --bench. `make footprint` names by NEREID_STAGE another
+Needs build/stage and tools/setup.sh --bench. `tools/dev footprint` names by NEREID_STAGE another
 installation, which has no debugging information, as packages have none. Writes
 footprint-DATE-HOST.md into build/bench-results, and prints it. Another server is another entry of
 `entrants`.

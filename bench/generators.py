@@ -5,7 +5,7 @@
 
 All load one server, which runs on one core, from another, in turns. Needs build/stage, and what
 tools/setup.sh --bench installs. Writes generators-DATE-HOST.md into build/bench-results. Exit code 1:
-a throughput differs by more than 5 %, or a percentile by more than 10 %. `make bench-generators`.
+a throughput differs by more than 5 %, or a percentile by more than 10 %. `tools/dev bench-generators`.
 """
 
 from __future__ import annotations

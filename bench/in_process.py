@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Latency of requests inside the process: from C and from Python, waiting and asynchronous, against
-Triton's library. `make bench-in-process`.
+Triton's library. `tools/dev bench-in-process`.
 
     bench/in_process.py [--count=N] [--rounds=N] [--tools=BUILD] [--out=DIR]
 

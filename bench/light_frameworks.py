@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Nereid, as a server and as a function of Python, against LitServe and MLServer on the same MLP over HTTP, in
-one run, with Triton beside them. `make bench-light`.
+one run, with Triton beside them. `tools/dev bench-light`.
 
     bench/light_frameworks.py [--tools BUILD] [--rounds N] [--seconds S] [--out DIR]
 
-Needs build/stage, the target bench_tools, tools/setup.sh --bench --light and, for the sizes, `make wheel`. Each
+Needs build/stage, the target bench_tools, tools/setup.sh --bench --light and, for the sizes, `make package KIND=wheel`. Each
 server has one core, the load generator another; all answers are compared with ONNX Runtime's. Writes
 light-DATE-HOST.json and .md into build/bench-results. Exit code 1: Nereid missed the aim of ten times the
 throughput of the others.

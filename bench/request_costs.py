@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What a request costs besides computing: allocations, locks, clock reads and system calls, ours and
-those of the libraries. `make bench-costs`.
+those of the libraries. `tools/dev bench-costs`.
 
     bench/request_costs.py [--rows=TEXT] [--places=KIND] [--tools=BUILD] [--out=DIR]
 

@@ -11,7 +11,7 @@ A perfect prediction of p99 lies outside the five runs once in 16 cases, when al
 The aim is therefore that at most four of 24 do: more would be expected in one of 70 runs of this program.
 Requests of the seventh model, `digits`, take microseconds. How long threads need to wake up is most of that, and
 depends on how long they slept and on the machine's other work. So its rows are shown, and not judged.
-Needs build/stage and a quiet machine; `make simulator-check`. Writes simulator-DATE-HOST.md into
+Needs build/stage and a quiet machine; `tools/dev simulator-check`. Writes simulator-DATE-HOST.md into
 build/bench-results, and prints it. Exit code 1: an aim was missed.
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A long mixed load on Nereid alone: latency must not rise, memory must come back. `make soak`.
+"""A long mixed load on Nereid alone: latency must not rise, memory must come back. `tools/dev soak`.
 
     bench/soak.py [--minutes=10] [--tools=BUILD] [--out=DIR] [--nereid-option=OPTION ...]
 

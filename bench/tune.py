@@ -6,7 +6,7 @@
 Five models and an ensemble, configured as Triton's documentation has it: one instance, batches without
 delay. For each: how much of the best configuration's throughput the choice reaches, in what share of the time,
 and how much more than with that configuration. Writes tune-DATE-HOST.md into build/bench-results, with --write
-into bench/results. Exit status 1: a limit is missed. Needs build/stage; `make tune-check`.
+into bench/results. Exit status 1: a limit is missed. Needs build/stage; `tools/dev tune-check`.
 
 The exhaustive search is `nereid tune` that measures every configuration, each on a server of its own, and like any
 run up to three of them twice. Its time is that of the measurements: what the same command takes when it knows all

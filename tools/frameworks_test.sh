@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests of the backends openvino, pytorch and tensorflow: `make frameworks-test`. Installs what is
+# All tests of the backends openvino, pytorch and tensorflow: `tools/dev frameworks-test`. Installs what is
 # missing (3 GB), compiles AOTInductor packages, builds, stages. The last line is `N passed, N failed`.
 #
 #   tools/frameworks_test.sh [-k EXPRESSION]           as tools/run_tests.py

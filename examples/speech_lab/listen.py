@@ -150,7 +150,7 @@ def main() -> int:
             return 0 if all([heard(listener, *sound) for sound in sounds]) else 1
     except InferenceServerException as error:
         print(f"error: no server at {arguments.url}: {error.message()}", file=sys.stderr)
-        print("Start the server with `make speech-lab`, or name it with --url.", file=sys.stderr)
+        print("Start the server with `tools/dev speech-lab`, or name it with --url.", file=sys.stderr)
         return 2
 
 

@@ -222,7 +222,7 @@ def main() -> int:
     for error in errors:
         print(f"error: {error}", file=sys.stderr)
     if any("UNAVAILABLE" in str(error) and "connect" in str(error) for error in errors):
-        print("Start the server with `make vad`, or name its address with --url.", file=sys.stderr)
+        print("Start the server with `tools/dev vad`, or name its address with --url.", file=sys.stderr)
         return 2
     return 1 if errors else 0
 

@@ -1,4 +1,4 @@
-"""Traces sent to the OpenTelemetry Collector itself, which `make conformance` builds."""
+"""Traces sent to the OpenTelemetry Collector itself, which `tools/dev conformance` builds."""
 
 from __future__ import annotations
 

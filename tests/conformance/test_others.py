@@ -1,6 +1,6 @@
 """HTTP/2 and gRPC against programs of others: h2spec, grpc-go, grpc-js, grpcurl.
 
-`make conformance` installs them and runs this; `make test` does, too, where they are installed.
+`tools/dev conformance` installs them and runs this; `make test` does, too, where they are installed.
 grpc-go's interop client talks to a test server of its own, which stands on the same HTTP/2 and gRPC
 code as Nereid: NEREID_INTEROP_SERVER names another program than the one of the release build.
 """

@@ -26,7 +26,7 @@ from support.stage import backend_directory
 
 pytestmark = pytest.mark.skipif(
     not (backend_directory() / "pytorch").exists() or not networks.PROGRAM.exists(),
-    reason="the PyTorch backend is not staged: make frameworks-test",
+    reason="the PyTorch backend is not staged: tools/dev frameworks-test",
 )
 CLIENTS = {"http": tritonclient.http, "grpc": tritonclient.grpc}
 NUMPY_TYPES = {

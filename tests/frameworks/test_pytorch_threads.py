@@ -23,7 +23,7 @@ from support.stage import backend_directory
 
 pytestmark = pytest.mark.skipif(
     not (backend_directory() / "pytorch").exists() or not networks.PROGRAM.exists(),
-    reason="the PyTorch backend is not staged: make frameworks-test",
+    reason="the PyTorch backend is not staged: tools/dev frameworks-test",
 )
 MATRIX = [("x", "FP32", (-1, -1))]
 RESULT = [("OUTPUT__0", "FP32", (-1, -1))]

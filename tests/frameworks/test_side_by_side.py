@@ -24,7 +24,7 @@ from support.stage import PROJECT_ROOT, backend_directory
 sys.path.insert(0, str(PROJECT_ROOT / "bench"))  # the networks are those of the race
 
 FRAMEWORKS = ("onnxruntime", "openvino", "pytorch", "tensorflow")
-# `make frameworks-test` gives it a minute.
+# `tools/dev frameworks-test` gives it a minute.
 SECONDS = float(os.environ.get("NEREID_SIDE_BY_SIDE_SECONDS", "10"))
 SHAPE = (16, 64)
 NETWORKS = ("mlp", "transformer")

@@ -1,4 +1,4 @@
-"""The images of `make image`, unpacked once each. Tests are skipped where there are none, or where
+"""The images of `make package KIND=image`, unpacked once each. Tests are skipped where there are none, or where
 this user may not make namespaces."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FOLDER = "NEREID_IMAGES"
 def file_of(name: str, suffix: str) -> Path:
     folder = os.environ.get(FOLDER)
     if not folder or shutil.which("umoci") is None:
-        pytest.skip("there is no image: run `make image-check`")
+        pytest.skip("there is no image: run `tools/dev image-check`")
     (found,) = (PROJECT_ROOT / folder).glob(f"{name}-[0-9]*{suffix}")
     return found
 

@@ -1,7 +1,7 @@
 """`kill -9` of a model's process at any point, of the server, and of both. While the server lives,
 every request is answered and other models' answers are right; afterwards nothing is left behind.
 
-`make python-ends` does this 200 times at random and 10 times at each point.
+`tools/dev python-ends` does this 200 times at random and 10 times at each point.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-pytest.importorskip("ray", reason="not installed: run 'make ray-check'")
+pytest.importorskip("ray", reason="not installed: run 'tools/dev ray-check'")
 
 from ray_serve.application import EXAMPLE, Application, kill  # noqa: E402
 from ray_serve.load import Attempt, Load, Question  # noqa: E402
