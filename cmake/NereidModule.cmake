@@ -109,6 +109,7 @@ function(nereid_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;DEPS;LIBS;ARGS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${ARG_ALONE})
   nereid_compile_together(${name} ${ARG_ALONE})
+  set_target_properties(${name} PROPERTIES NEREID_UNIT_TEST ON)
   # A test runs once: optimising it takes as long as compiling it. What it tests stays optimised.
   target_compile_options(${name} PRIVATE -O0)
   target_link_libraries(${name} PRIVATE nereid::options ${ARG_LIBS} GTest::gmock GTest::gtest_main)

@@ -16,9 +16,10 @@ foreach(folder ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
   add_compile_options(-fmacro-prefix-map=${folder}/=)
 endforeach()
 
-# A target that holds generated code switches all warnings off (-w), which wins.
+# A target that holds generated code switches all warnings off (-w), which wins. Unit tests may warn.
 if(NEREID_WERROR)
-  target_compile_options(nereid_options INTERFACE -Werror)
+  target_compile_options(nereid_options INTERFACE
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:NEREID_UNIT_TEST>>>:-Werror>)
 endif()
 
 if(NEREID_SANITIZE)

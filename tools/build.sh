@@ -26,7 +26,7 @@ IFS=- read -r preset options <<<"$name"
 settings=() targets=("$@")
 for option in ${options//-/ }; do
   case $option in
-    gcc) settings+=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++) ;;
+    gcc) settings+=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++ -DNEREID_WERROR=OFF) ;;
     server)
       settings+=(-DNEREID_BUILD_TESTS=OFF -DNEREID_GRPC=ON -DNEREID_COMMANDS=ON)
       [[ $# -gt 0 ]] || targets=(staged)
