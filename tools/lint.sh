@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks of the source text. All of them run; the exit code says whether all passed.
-# They are: include rules, C boundary, documents, format, clang with -Wthread-safety -Werror, clang-tidy.
+# They are: include rules, C boundary, documents, licences, format, clang with -Wthread-safety -Werror, clang-tidy.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -29,6 +29,7 @@ PY
 step "include rules" .venv/bin/python tools/check_includes.py
 step "C boundary" .venv/bin/python tools/check_c_boundary.py
 step "documents" .venv/bin/python tools/check_docs.py
+step "licences" .venv/bin/python tools/spdx.py
 step "format" tools/format.sh --check
 step "clang, -Wthread-safety -Werror" tools/build.sh lint
 step "clang-tidy" tidy

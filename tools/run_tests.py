@@ -190,6 +190,10 @@ def console() -> Outcome:
     return Outcome.of(ok, "console")
 
 
+def licences() -> Outcome:
+    return Outcome.of(run([sys.executable, "tools/spdx.py"], 60, "spdx"), "licences")
+
+
 def stage() -> Outcome:
     return Outcome.of(run(["tools/stage.sh"], 3600, "stage"), "stage")
 
@@ -320,6 +324,7 @@ def choose_steps(
         "boundary": c_boundary,
         "docs": docs,
         "console": console,
+        "licences": licences,
         "release": lambda: unit_tests("release"),
         "stage": stage,
         "abi": abi,
