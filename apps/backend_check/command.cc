@@ -1,9 +1,6 @@
 #include "backend_check/command.h"
 
-#include <absl/strings/match.h>
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/strip.h>
 #include <dlfcn.h>
 
 #include <chrono>
@@ -16,34 +13,11 @@
 #include "backend_check/trial_files.h"
 #include "backend_check/trial_process.h"
 #include "base/status_macros.h"
+#include "options/command_flags.h"
+#include "options/parse.h"
+#include "options/probe_target.h"
 
 namespace nereid {
-
-const char kBackendCheckUsage[] =
-    "Usage: nereid backend-check [options] LIB\n"
-    "\n"
-    "Exercises the backend in the shared object LIB, .../libtriton_NAME.so: loads it, sends\n"
-    "requests to a model, alone and together, cancels some, unloads everything, and does it "
-    "again.\n"
-    "What is wrong is told in plain words. The backend runs in processes of its own, so that it "
-    "may\n"
-    "crash or hang.\n"
-    "\n"
-    "  --model=FOLDER                  a model that the backend can serve: a folder with\n"
-    "                                  config.pbtxt and version folders. Without it a model is "
-    "made\n"
-    "                                  up: INPUT0 and OUTPUT0, FP32 [4], batches of up to 4\n"
-    "  --input=FILE                    a request in JSON, as clients send it by HTTP; without it "
-    "one\n"
-    "                                  is made up: ones, true, \"sample\", dimensions that vary "
-    "are 1\n"
-    "  --timeout=SECONDS               how long one call of the backend may take; default: 10\n"
-    "  --backend-config=NAME,KEY=VALUE\n"
-    "                                  as the option of the server\n"
-    "  --json                          print JSON\n"
-    "  --verbose                       print also what backend and server write\n"
-    "\n"
-    "Exit status: 0: no findings; 1: findings; 2: the check could not be made.\n";
 
 namespace {
 
@@ -60,44 +34,51 @@ struct Options {
   std::string library;
   std::string model;
   std::string input;
-  double timeout_seconds = 10;
+  Duration timeout = std::chrono::seconds(10);
   std::vector<std::string> server;  // options of the server
   bool json = false;
   bool verbose = false;
 };
 
+CommandTable TableFor(Options* o) {
+  CommandTable table;
+  table.name = "backend-check";
+  table.summary = "exercise a backend and tell what is wrong with it";
+  table.synopsis = "LIB [options]";
+  table.description = {
+      "Exercises the backend in the shared object LIB, .../libtriton_NAME.so: loads it, sends "
+      "requests to a model, alone and together, cancels some, unloads everything, and does it "
+      "again. What is wrong is told in plain words. The backend runs in processes of its own, so "
+      "that it may crash or hang."};
+  table.flags = {
+      FolderFlag("model", &o->model,
+                 "a model that the backend can serve: a folder with config.pbtxt and version "
+                 "folders. Without it a model is made up: INPUT0 and OUTPUT0, FP32 [4], batches of "
+                 "up to 4"),
+      FileFlag("input", &o->input,
+               "a request in JSON, as clients send it by HTTP; without it one is made up: ones, "
+               "true, \"sample\", dimensions that vary are 1"),
+      TimeoutFlag(&o->timeout, kMostSeconds, "how long one call of the backend may take"),
+      PassedFlag("backend-config", "NAME,KEY=VALUE", &o->server,
+                 "as the option of the server; may be repeated"),
+      TurnOnFlag("json", &o->json, "print JSON"),
+      TurnOnFlag("verbose", &o->verbose, "print also what backend and server write")};
+  table.flags[2].aliases = {"timeout"};
+  table.argument = {"LIB", StoreIn(&o->library)};
+  table.exit_status = "0: no findings; 1: findings; 2: the check could not be made.";
+  return table;
+}
+
 absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& args) {
   Options options;
-  for (const std::string& arg : args) {
-    absl::string_view value = arg;
-    if (arg == "--json") {
-      options.json = true;
-    } else if (arg == "--verbose") {
-      options.verbose = true;
-    } else if (absl::ConsumePrefix(&value, "--model=")) {
-      options.model = std::string(value);
-    } else if (absl::ConsumePrefix(&value, "--input=")) {
-      options.input = std::string(value);
-    } else if (absl::ConsumePrefix(&value, "--timeout=")) {
-      if (!absl::SimpleAtod(value, &options.timeout_seconds) || !(options.timeout_seconds > 0) ||
-          options.timeout_seconds > kMostSeconds) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--timeout is '", value, "'; it has to be a number of seconds above 0"));
-      }
-    } else if (absl::StartsWith(arg, "--backend-config=")) {
-      options.server.push_back(arg);
-    } else if (absl::StartsWith(arg, "-")) {
-      return absl::InvalidArgumentError(absl::StrCat("unknown option ", arg));
-    } else if (!options.library.empty()) {
-      return absl::InvalidArgumentError("only one LIB may be given");
-    } else {
-      options.library = arg;
-    }
+  RETURN_IF_ERROR(ParseCommandArguments(TableFor(&options), args));
+  if (options.library.empty()) {
+    return absl::InvalidArgumentError("the file LIB of the backend is missing");
   }
-  if (options.library.empty()) return absl::InvalidArgumentError("no LIB is given");
   std::error_code error;
   if (!options.input.empty() && !fs::is_regular_file(options.input, error)) {
-    return absl::InvalidArgumentError(absl::StrCat("--input: '", options.input, "' is no file"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--input: there is no file '", options.input, "'"));
   }
   return options;
 }
@@ -106,9 +87,8 @@ absl::StatusOr<TrialResult> RunOne(const Options& options, const std::string& ru
                                    const char* trial) {
   ASSIGN_OR_RETURN(const std::unique_ptr<TrialFiles> files,
                    TrialFiles::Make(options.library, options.model));
-  const Duration timeout =
-      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.timeout_seconds));
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count();
+  const auto milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout).count();
   std::vector<std::string> command = {
       runner,
       absl::StrCat("--trial=", trial),
@@ -122,7 +102,7 @@ absl::StatusOr<TrialResult> RunOne(const Options& options, const std::string& ru
   if (options.model.empty()) command.push_back("--made-up");
   if (!options.input.empty()) command.push_back(absl::StrCat("--input=", options.input));
   command.insert(command.end(), options.server.begin(), options.server.end());
-  return RunTrial(command, timeout + kSilence);
+  return RunTrial(command, options.timeout + kSilence);
 }
 
 bool OfServer(const std::string& name) { return dlsym(RTLD_DEFAULT, name.c_str()) != nullptr; }
@@ -156,13 +136,12 @@ absl::StatusOr<TrialResult> RunAll(const Options& options, const std::string& ru
 
 }  // namespace
 
+CommandTable BackendCheckTable() { return DescribedBy<Options>(&TableFor); }
+
 int BackendCheckCommand(const std::vector<std::string>& args, Settings settings, std::ostream& out,
                         std::ostream& err) {
   const absl::StatusOr<Options> options = ParseOptions(args);
-  if (!options.ok()) {
-    err << "nereid backend-check: " << options.status().message() << "\n" << kBackendCheckUsage;
-    return kCannot;
-  }
+  if (!options.ok()) return WrongCommandLine("backend-check", options.status(), err);
   const fs::path plugins = fs::path(settings.server.backend_directory).parent_path();
   const absl::StatusOr<TrialResult> result = RunAll(*options, (plugins / kRunner).string(), err);
   if (!result.ok()) {

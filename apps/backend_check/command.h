@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "options/command_table.h"
 #include "settings.h"
 
 namespace nereid {
 
-extern const char kBackendCheckUsage[];
+CommandTable BackendCheckTable();
 
 // `args`: the arguments after "backend-check"; `settings`: those of a server of this installation.
 // Writes the report to `out`, and errors in the arguments to `err`. Exit status: 0: no findings; 1:

@@ -80,7 +80,7 @@ absl::StatusOr<std::unique_ptr<TrialFiles>> TrialFiles::Make(const std::string& 
   }
   const fs::path source = model.empty() ? fs::path() : fs::canonical(model, error);
   if (error || (!model.empty() && !fs::is_directory(source, error))) {
-    return absl::InvalidArgumentError(absl::StrCat("'", model, "' is no folder of a model"));
+    return absl::InvalidArgumentError(absl::StrCat("there is no folder of a model '", model, "'"));
   }
   const std::string name = model.empty() ? kMadeUpModel : source.filename().string();
   ASSIGN_OR_RETURN(std::unique_ptr<TempDirectory> folder, TempDirectory::Make());

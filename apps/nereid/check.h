@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "options/command_table.h"
 #include "settings.h"
 
 namespace nereid {
 
-extern const char kCheckUsage[];
+CommandTable CheckTable();
 
 // `args`: the arguments after "check"; `settings`: those of a server of this installation. Writes
 // the report to `out`, and errors in the arguments to `err`. Exit status: 0: no problems; 1:

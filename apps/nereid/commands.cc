@@ -9,15 +9,21 @@
 
 #include "backend_check/command.h"
 #include "bench/bench_command.h"
+#include "bench/bench_options.h"
 #include "capacity/capacity_command.h"
+#include "capacity/capacity_options.h"
 #include "check.h"
 #include "explain/explain_command.h"
+#include "explain/explain_request.h"
 #include "print_documents.h"
 #include "probe/probe_command.h"
+#include "probe/probe_request.h"
 #include "replay/replay_command.h"
 #include "run_model.h"
 #include "top/top_command.h"
+#include "top/top_request.h"
 #include "tune/tune_command.h"
+#include "tune/tune_options.h"
 
 namespace nereid {
 namespace {
@@ -66,23 +72,18 @@ int RunReplay(const std::vector<std::string>& args, Settings, std::ostream& out,
 
 absl::Span<const Command> Commands() {
   static constexpr Command kCommands[] = {
-      {"check", "check model repositories without loading a model", kCheckUsage, &CheckCommand},
-      {"run-model", "load one model and try it, without opening a port", kRunModelUsage,
-       &RunModelCommand},
-      {"probe", "ask a running server whether it is ready", kProbeUsage, &RunProbe},
-      {"explain", "say where the time of a request went, or why batches are as they are",
-       kExplainUsage, &RunExplain},
-      {"bench", "measure how fast a running server answers", kBenchUsage, &RunBench},
-      {"top", "show what a running server does, model by model", kTopUsage, &RunTop},
-      {"replay", "play a recording back, in virtual time or against a server", kReplayUsage,
-       &RunReplay},
-      {"tune", "find the best instance count and batching of a model", kTuneUsage, &RunTune},
-      {"capacity", "say how many nodes a load needs, by measured times and a simulation",
-       kCapacityUsage, &RunCapacity},
-      {"backend-check", "exercise a backend and tell what is wrong with it", kBackendCheckUsage,
-       &BackendCheckCommand},
-      {"completion", "print the completions of a shell", kCompletionUsage, &CompletionCommand},
-      {"man", "print a manual page", kManUsage, &ManCommand},
+      {"check", &CheckTable, &CheckCommand},
+      {"run-model", &RunModelTable, &RunModelCommand},
+      {"probe", &ProbeTable, &RunProbe},
+      {"explain", &ExplainTable, &RunExplain},
+      {"bench", &bench::BenchTable, &RunBench},
+      {"top", &TopTable, &RunTop},
+      {"replay", &ReplayTable, &RunReplay},
+      {"tune", &TuneTable, &RunTune},
+      {"capacity", &CapacityTable, &RunCapacity},
+      {"backend-check", &BackendCheckTable, &BackendCheckCommand},
+      {"completion", &CompletionTable, &CompletionCommand},
+      {"man", &ManTable, &ManCommand},
   };
   return kCommands;
 }
@@ -97,8 +98,8 @@ const Command* FindCommand(absl::string_view name) {
 std::string CommandsHelp(const std::string& program) {
   std::string text = "\nCommands, each with a --help of its own:\n";
   for (const Command& command : Commands()) {
-    absl::StrAppend(&text,
-                    absl::StrFormat("  %s %-13s %s\n", program, command.name, command.summary));
+    absl::StrAppend(
+        &text, absl::StrFormat("  %s %-13s %s\n", program, command.name, command.table().summary));
   }
   return text;
 }

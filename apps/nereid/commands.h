@@ -1,5 +1,5 @@
 // The commands of the program: what `nereid NAME ...` does instead of serving. A new command is a
-// row of the table; completions and manual pages are made from it.
+// row of the table; everything that tells of its options is made from that.
 #ifndef NEREID_APPS_NEREID_COMMANDS_H_
 #define NEREID_APPS_NEREID_COMMANDS_H_
 
@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "options/command_table.h"
 #include "settings.h"
 
 namespace nereid {
 
 struct Command {
   const char* name;
-  const char* summary;  // begins with a verb, without a full stop
-  // What `nereid NAME --help` prints; documents/usage_text.h says in which form.
-  const char* usage;
+  // The one description of its options; made anew with each call.
+  CommandTable (*table)();
   // `args`: those after the name; `settings`: a server's of this installation. Returns the exit
   // status. The process ends without running destructors of static objects.
   int (*run)(const std::vector<std::string>& args, Settings settings, std::ostream& out,

@@ -32,6 +32,8 @@
 #include "huge_pages/huge_page_thread.h"
 #include "huge_pages/process_memory.h"
 #include "memory_limit.h"
+#include "options/help_text.h"
+#include "options/parse.h"
 #include "server/server.h"
 #include "service_manager.h"
 #include "services.h"
@@ -253,8 +255,8 @@ std::string TakeNotifySocket() {
 
 // Returns the exit status.
 int RunCommand(const Command& command, const std::vector<std::string>& args, Settings settings) {
-  if (std::find(args.begin(), args.end(), "--help") != args.end()) {
-    std::cout << command.usage;
+  if (AsksForHelp(args)) {
+    std::cout << CommandHelp(command.table());
     return 0;
   }
   // Lines of the log come from another thread: what a command says stays whole between them.

@@ -1,5 +1,7 @@
 #include "print_documents.h"
 
+#include <absl/strings/str_split.h>
+
 #include <ostream>
 
 #include "base/version.h"
@@ -7,84 +9,102 @@
 #include "documents/completion.h"
 #include "documents/man_page.h"
 #include "flags/flag_table.h"
+#include "options/command_flags.h"
+#include "options/parse.h"
 
 namespace nereid {
-
-const char kCompletionUsage[] =
-    "Usage: nereid completion bash|zsh|fish\n"
-    "\n"
-    "Prints the completions of the command line for a shell. For the running shell:\n"
-    "source <(nereid completion bash). For all: write them to a file of the shell's folder for\n"
-    "completions; packages have done so.\n"
-    "\n"
-    "Exit status: 0; 2: there are none for this shell.\n";
-
-const char kManUsage[] =
-    "Usage: nereid man [COMMAND]\n"
-    "\n"
-    "Prints the manual page of the server or of a command, for man(1): nereid man | man -l -\n"
-    "\n"
-    "Exit status: 0; 2: there is no such command.\n";
 
 namespace {
 
 constexpr int kCannot = 2;
+constexpr char kShells[] = "bash|zsh|fish";
 
 ProgramText DescribeProgram(Settings* settings) {
   ProgramText program = {kVersion, MakeFlagTable(settings), {}};
-  for (const Command& command : Commands()) {
-    program.commands.push_back({command.name, command.summary, command.usage});
-  }
+  for (const Command& command : Commands()) program.commands.push_back(command.table());
   return program;
 }
 
-// The one argument, if it is the only one and no option.
-const std::string* OnlyArgument(const std::vector<std::string>& args) {
-  return args.size() == 1 && args[0].rfind('-', 0) != 0 ? &args[0] : nullptr;
+std::vector<std::string> CommandNames() {
+  std::vector<std::string> names;
+  for (const Command& command : Commands()) names.emplace_back(command.name);
+  return names;
 }
 
-int WrongArguments(const char* usage, std::ostream& err) {
-  err << usage;
-  return kCannot;
+CommandTable CompletionTableFor(std::string* shell) {
+  CommandTable table;
+  table.name = "completion";
+  table.summary = "print the completions of a shell";
+  table.synopsis = kShells;
+  table.description = {
+      "Prints the completions of the command line for a shell. For the running shell: source "
+      "<(nereid completion bash). For all: write them to a file of the shell's folder for "
+      "completions; packages have done so."};
+  table.argument = {"SHELL", StoreIn(shell), false, absl::StrSplit(kShells, '|')};
+  table.exit_status = "0; 2: there are none for this shell.";
+  return table;
+}
+
+CommandTable ManTableFor(std::string* command) {
+  CommandTable table;
+  table.name = "man";
+  table.summary = "print a manual page";
+  table.synopsis = "[COMMAND]";
+  table.description = {
+      "Prints the manual page of the server or of a command, for man(1): nereid man | man -l -"};
+  table.argument = {"COMMAND", StoreIn(command)};
+  table.exit_status = "0; 2: there is no such command.";
+  return table;
 }
 
 }  // namespace
 
+CommandTable CompletionTable() { return DescribedBy<std::string>(&CompletionTableFor); }
+
 int CompletionCommand(const std::vector<std::string>& args, Settings, std::ostream& out,
                       std::ostream& err) {
-  const std::string* const shell = OnlyArgument(args);
-  if (shell == nullptr) return WrongArguments(kCompletionUsage, err);
+  std::string shell;
+  const absl::Status parsed = ParseCommandArguments(CompletionTableFor(&shell), args);
+  if (!parsed.ok()) return WrongCommandLine("completion", parsed, err);
   Settings defaults;
   const ProgramText program = DescribeProgram(&defaults);
-  if (*shell == "bash") {
+  if (shell == "bash") {
     out << BashCompletion(program);
-  } else if (*shell == "zsh") {
+  } else if (shell == "zsh") {
     out << ZshCompletion(program);
-  } else if (*shell == "fish") {
+  } else if (shell == "fish") {
     out << FishCompletion(program);
   } else {
-    err << "nereid completion: there is none for '" << *shell << "', but for bash, zsh and fish\n";
-    return kCannot;
+    return WrongCommandLine(
+        "completion",
+        absl::InvalidArgumentError(shell.empty() ? "the shell is missing: bash, zsh or fish"
+                                                 : absl::StrCat("no completions for '", shell,
+                                                                "', only for bash, zsh and fish")),
+        err);
   }
   return 0;
 }
 
+CommandTable ManTable() { return DescribedBy<std::string>(&ManTableFor); }
+
 int ManCommand(const std::vector<std::string>& args, Settings, std::ostream& out,
                std::ostream& err) {
+  std::string name;
+  const absl::Status parsed = ParseCommandArguments(ManTableFor(&name), args);
+  if (!parsed.ok()) return WrongCommandLine("man", parsed, err);
   Settings defaults;
   const ProgramText program = DescribeProgram(&defaults);
-  if (args.empty()) {
+  if (name.empty()) {
     out << ProgramManPage(program);
     return 0;
   }
-  const std::string* const name = OnlyArgument(args);
-  if (name == nullptr) return WrongArguments(kManUsage, err);
-  for (const CommandText& command : program.commands) {
-    if (command.name != *name) continue;
+  for (const CommandTable& command : program.commands) {
+    if (command.name != name) continue;
     out << CommandManPage(program, command);
     return 0;
   }
-  err << "nereid man: there is no command '" << *name << "'; nereid --help lists them\n";
+  err << "nereid man: there is no command '" << name << "'" << DidYouMean(CommandNames(), "", name)
+      << "\n`nereid help` lists the commands.\n";
   return kCannot;
 }
 

@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "options/command_table.h"
 #include "settings.h"
 
 namespace nereid {
 
-extern const char kCompletionUsage[];
-extern const char kManUsage[];
+CommandTable CompletionTable();
+CommandTable ManTable();
 
 // For both: `args`: those after the command's name. Write the text to `out`, and errors in the
 // arguments to `err`. Exit status: 0; 2: wrong arguments.

@@ -1,9 +1,7 @@
 #include "run_model.h"
 
 #include <absl/strings/match.h>
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/strip.h>
 
 #include <filesystem>
 #include <fstream>
@@ -16,29 +14,11 @@
 #include "base/status_macros.h"
 #include "flags/command_line.h"
 #include "model_trial.h"
+#include "options/command_flags.h"
+#include "options/parse.h"
 #include "server/server.h"
 
 namespace nereid {
-
-const char kRunModelUsage[] =
-    "Usage: nereid run-model [options] DIR\n"
-    "\n"
-    "Loads the model in the folder DIR (with config.pbtxt and version folders, as in a model\n"
-    "repository), sends it a request and prints what it answers. No port is opened. The log, and\n"
-    "what the model itself writes, goes to standard error.\n"
-    "\n"
-    "  --input=FILE                   a request in JSON, as clients send it by HTTP; without it "
-    "one\n"
-    "                                 is made up: ones, true, \"sample\", dimensions that vary are "
-    "1\n"
-    "  --count=N                      so many times; of a model with sequences, N requests of one\n"
-    "  --load-model=NAME              load this model of the same folder, too; may be repeated\n"
-    "  --backend-directory=DIR, --backend-config=NAME,KEY=VALUE\n"
-    "                                 as options of the server\n"
-    "  --verbose                      write everything to the log\n"
-    "\n"
-    "Exit status: 0: every response is good; 1: the model does not load, or a response is an\n"
-    "error; 2: wrong options.\n";
 
 namespace {
 
@@ -55,36 +35,43 @@ struct Options {
   std::vector<std::string> server;  // options of the server
 };
 
+CommandTable TableFor(Options* o) {
+  Flag verbose = {"verbose", "", "", "write everything to the log", [o](absl::string_view) {
+                    o->server.push_back("--log-verbose=1");
+                    return absl::OkStatus();
+                  }};
+  CommandTable table;
+  table.name = "run-model";
+  table.summary = "load one model and try it, without opening a port";
+  table.synopsis = "DIR [options]";
+  table.description = {
+      "Loads the model in the folder DIR (with config.pbtxt and version folders, as in a model "
+      "repository), sends it a request and prints what it answers. No port is opened. The log, and "
+      "what the model itself writes, goes to standard error."};
+  table.flags = {
+      FileFlag("input", &o->input,
+               "a request in JSON, as clients send it by HTTP; without it one is made up: ones, "
+               "true, \"sample\", dimensions that vary are 1"),
+      WholeFlag("count", &o->count, 1, kMostRequests,
+                "so many times; of a model with sequences, N requests of one"),
+      PassedFlag("load-model", "NAME", &o->server,
+                 "load this model of the same folder, too; may be repeated"),
+      PassedFlag("backend-directory", "DIR", &o->server, "as the option of the server"),
+      PassedFlag("backend-config", "NAME,KEY=VALUE", &o->server,
+                 "as the option of the server; may be repeated"),
+      std::move(verbose)};
+  table.argument = {"DIR", StoreIn(&o->directory)};
+  table.exit_status =
+      "0: every response is good; 1: the model does not load, or a response is an error; 2: wrong "
+      "options.";
+  return table;
+}
+
 absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& args) {
   Options options;
-  for (const std::string& arg : args) {
-    absl::string_view value = arg;
-    if (arg == "--verbose") {
-      options.server.push_back("--log-verbose=1");
-    } else if (absl::ConsumePrefix(&value, "--input=")) {
-      options.input = std::string(value);
-    } else if (absl::ConsumePrefix(&value, "--count=")) {
-      if (!absl::SimpleAtoi(value, &options.count) || options.count < 1 ||
-          options.count > kMostRequests) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "--count is '", value, "'; it has to be a number from 1 to ", kMostRequests));
-      }
-    } else if (absl::StartsWith(arg, "--load-model=") ||
-               absl::StartsWith(arg, "--backend-directory=") ||
-               absl::StartsWith(arg, "--backend-config=")) {
-      options.server.push_back(arg);
-    } else if (absl::StartsWith(arg, "-")) {
-      return absl::InvalidArgumentError(absl::StrCat("unknown option ", arg));
-    } else if (!options.directory.empty()) {
-      return absl::InvalidArgumentError("only one DIR may be given");
-    } else {
-      options.directory = arg;
-    }
-  }
-  if (options.directory.empty()) {
-    return absl::InvalidArgumentError("no DIR is given");
-  }
-  return options;
+  RETURN_IF_ERROR(ParseCommandArguments(TableFor(&options), args));
+  if (!options.directory.empty()) return options;
+  return absl::InvalidArgumentError("the folder DIR of the model is missing");
 }
 
 absl::StatusOr<std::string> ReadInput(const std::string& path) {
@@ -94,7 +81,7 @@ absl::StatusOr<std::string> ReadInput(const std::string& path) {
   text << file.rdbuf();
   if (!file.is_open() || file.bad() || text.str().empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--input: '", path, "' can not be read, or is empty"));
+        absl::StrCat("--input: '", path, "' cannot be read, or is empty"));
   }
   return text.str();
 }
@@ -104,7 +91,7 @@ absl::StatusOr<std::string> SetUp(const Options& options, Settings* settings) {
   std::error_code error;
   const fs::path directory = fs::canonical(options.directory, error);
   if (error || !fs::is_directory(directory, error)) {
-    return absl::InvalidArgumentError(absl::StrCat("'", options.directory, "' is no folder"));
+    return absl::InvalidArgumentError(absl::StrCat("there is no folder '", options.directory, "'"));
   }
   const std::string name = directory.filename().string();
   std::vector<std::string> args = {
@@ -165,13 +152,12 @@ int TryModel(const Options& options, const std::string& name, std::string json,
 
 }  // namespace
 
+CommandTable RunModelTable() { return DescribedBy<Options>(&TableFor); }
+
 int RunModelCommand(const std::vector<std::string>& args, Settings settings, std::ostream& out,
                     std::ostream& err) {
   const absl::StatusOr<Options> options = ParseOptions(args);
-  if (!options.ok()) {
-    err << "nereid run-model: " << options.status().message() << "\n" << kRunModelUsage;
-    return kCannot;
-  }
+  if (!options.ok()) return WrongCommandLine("run-model", options.status(), err);
   absl::StatusOr<std::string> json = ReadInput(options->input);
   const absl::StatusOr<std::string> name =
       json.ok() ? SetUp(*options, &settings) : absl::StatusOr<std::string>(json.status());

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "options/command_table.h"
 #include "settings.h"
 
 namespace nereid {
 
-extern const char kRunModelUsage[];
+CommandTable RunModelTable();
 
 // `args`: the arguments after "run-model"; `settings`: those of a server of this installation.
 // Writes the model's answers to standard output, after what is in `out`, and errors to `err`; the

@@ -248,13 +248,14 @@ def test_what_can_not_be_checked(wrong: Path, model_repository: ModelRepository)
     request.write_text('{"inputs": []}')
     renamed = shutil.copy(wrong, wrong.with_name("wrong.so"))
     for arguments, text in (
-        ([], "no LIB is given"),
+        ([], "the file LIB of the backend is missing"),
         (["--nonsense", wrong], "unknown option --nonsense"),
-        (["--timeout=none", wrong], "--timeout is 'none'"),
+        (["--timeout-s=0", wrong], "--timeout-s is '0'"),
+        (["--timeout=none", wrong], "--timeout-s is 'none'"),
         ([PROJECT_ROOT / "missing.so"], "can not be read"),
         ([renamed], "is not named libtriton_NAME.so"),
-        ([f"--model={PROJECT_ROOT / 'missing'}", wrong], "is no folder of a model"),
-        ([f"--input={PROJECT_ROOT / 'missing'}", wrong], "is no file"),
+        ([f"--model={PROJECT_ROOT / 'missing'}", wrong], "there is no folder of a model '"),
+        ([f"--input={PROJECT_ROOT / 'missing'}", wrong], "there is no file '"),
         ([f"--input={request}", wrong], "a request can not be sent: "),
         ([f"--model={other}", wrong], "the model does not use the backend 'wrong'"),
         ([backend_directory() / "onnxruntime" / "libtriton_onnxruntime.so"],

@@ -237,9 +237,10 @@ def test_servers_and_models_that_are_not_there(server: ServerProcess) -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ((), "--url is missing"),
-        (("--url=http://h",), "--model is missing"),
+        ((), "the name of the MODEL is missing"),
+        (("--model=m", "n", "o"), "one MODEL at a time, not also o"),
         (("--url=http://h", "--model=m", "--nothing"), "unknown option --nothing"),
+        (("m", "--concurency=4"), "did you mean --concurrency?"),
         (
             ("--url=http://h", "--model=m", "--streaming", "--responses=2"),
             "--responses and --streaming need a --url with grpc",

@@ -124,11 +124,11 @@ def test_a_model_of_another_is_not_loaded_unless_asked_for(
 def test_arguments_are_looked_at(tmp_path: Path) -> None:
     assert run_model("--help").returncode == 0
     for arguments, text in (
-        ([], "no DIR is given"),
+        ([], "the folder DIR of the model is missing"),
         (["--nonsense", tmp_path], "unknown option --nonsense"),
         (["--count=none", tmp_path], "--count is 'none'"),
-        ([tmp_path / "missing"], "missing' is no folder"),
-        ([f"--input={tmp_path / 'missing'}", tmp_path], "can not be read"),
+        ([tmp_path / "missing"], "there is no folder '"),
+        ([f"--input={tmp_path / 'missing'}", tmp_path], "cannot be read"),
     ):
         ran = run_model(*arguments)
         assert ran.returncode == 2, (arguments, ran.stderr)

@@ -2,7 +2,6 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -36,24 +35,16 @@ absl::StatusCode CodeOf(int http_status) {
 
 }  // namespace
 
-absl::StatusOr<ProbeRequest> ParseApiOptions(const std::vector<std::string>& args) {
-  for (const std::string& arg : args) {
-    if (arg == "--live" || arg == "--ready") {
-      return absl::InvalidArgumentError(absl::StrCat("unknown option ", arg));
-    }
-  }
-  ASSIGN_OR_RETURN(ProbeRequest request, ParseProbeRequest(args, ""));
-  if (request.help) return request;
-  std::vector<ProbeTarget>& targets = request.targets;
-  targets.erase(std::remove_if(targets.begin(), targets.end(),
-                               [](const ProbeTarget& target) {
-                                 return target.protocol != ProbeProtocol::kHttp;
-                               }),
-                targets.end());
-  if (targets.empty()) {
-    return absl::InvalidArgumentError("--url must begin with http:// or https://");
-  }
-  return request;
+std::vector<Flag> ApiFlags(ProbeRequest* request, std::string timeout_help) {
+  return ConnectionFlags(request, UsualHttpTarget().Url(), "http://HOST:PORT, or with https",
+                         std::move(timeout_help));
+}
+
+absl::Status CompleteApiRequest(ProbeRequest* request) {
+  if (request->targets.empty()) request->targets = {UsualHttpTarget()};
+  RETURN_IF_ERROR(CheckConnection(*request));
+  if (request->targets[0].protocol == ProbeProtocol::kHttp) return absl::OkStatus();
+  return absl::InvalidArgumentError("--url must begin with http:// or https://");
 }
 
 absl::StatusOr<std::string> ApiGet(const ProbeRequest& request, const std::string& path) {

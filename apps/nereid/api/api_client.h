@@ -15,9 +15,10 @@
 
 namespace nereid {
 
-// Where to ask, and how: the options of `nereid probe`, but for --live and --ready; at least one
-// target, all of HTTP. INVALID_ARGUMENT.
-absl::StatusOr<ProbeRequest> ParseApiOptions(const std::vector<std::string>& args);
+// The options that say where to ask, and how: those of `nereid probe`, with HTTP alone. `request`
+// outlives the table, and is complete when its second function has been called after parsing.
+std::vector<Flag> ApiFlags(ProbeRequest* request, std::string timeout_help);
+absl::Status CompleteApiRequest(ProbeRequest* request);
 
 // The body of a good answer. Errors have a message that says what the server says: NOT_FOUND if it
 // does not know what is asked for, PERMISSION_DENIED if it does not want to tell. Blocks, without a

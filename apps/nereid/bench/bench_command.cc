@@ -16,6 +16,7 @@
 #include "bench/measuring_process.h"
 #include "bench/row_run.h"
 #include "bench/text_report.h"
+#include "options/parse.h"
 
 namespace nereid {
 namespace {
@@ -60,15 +61,7 @@ int Fail(const absl::Status& status, int exit_status, std::ostream& err) {
 
 int BenchCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
   const absl::StatusOr<BenchOptions> options = bench::ParseBenchOptions(args);
-  if (!options.ok()) {
-    Fail(options.status(), kWrong, err);
-    err << "`nereid bench --help` lists the options.\n";
-    return kWrong;
-  }
-  if (options->help) {
-    out << kBenchUsage;
-    return kGood;
-  }
+  if (!options.ok()) return WrongCommandLine("bench", options.status(), err);
   bench::PrepareToMeasure();
   const absl::StatusOr<std::unique_ptr<bench::LoadPlan>> plan = bench::LoadPlan::Make(*options);
   if (!plan.ok()) {

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "apps/loadgen/arrivals.h"
-#include "probe/probe_request.h"
+#include "options/command_table.h"
+#include "options/probe_target.h"
 
 namespace nereid::bench {
 
@@ -34,11 +35,10 @@ struct InputOptions {
 };
 
 struct BenchOptions {
-  bool help = false;
-  ProbeTarget target;
+  ProbeTarget target = UsualHttpTarget();
   std::string model;
-  std::string version;                                       // empty: the server chooses
-  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
+  std::string version;  // empty: the server chooses
+  HttpHeaders headers;
 
   // The load. Closed loop: one row of the result for each concurrency; open loop: for each rate, or
   // one for the trace.
@@ -70,6 +70,8 @@ struct BenchOptions {
   bool grpc() const { return target.protocol == ProbeProtocol::kGrpc; }
   bool open_loop() const { return concurrency.empty(); }
 };
+
+CommandTable BenchTable();
 
 // `args`: the arguments after "bench". INVALID_ARGUMENT with one sentence that names the option.
 absl::StatusOr<BenchOptions> ParseBenchOptions(const std::vector<std::string>& args);

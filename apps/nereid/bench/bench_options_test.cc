@@ -7,23 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "bench/value_list.h"
-
 namespace nereid::bench {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr Bounds kWholes = {1, 100, true};
-
-std::vector<double> Values(const char* text, const Bounds& bounds = kWholes) {
-  return ParseValueList("--n", text, bounds).value_or(std::vector<double>());
-}
-
-std::string WhyNot(const char* text) {
-  return std::string(ParseValueList("--n", text, kWholes).status().message());
-}
 
 absl::StatusOr<BenchOptions> Parse(std::vector<std::string> args, const char* url = "grpc://h") {
   args.insert(args.begin(), {absl::StrCat("--url=", url), "--model=m"});
@@ -32,29 +20,6 @@ absl::StatusOr<BenchOptions> Parse(std::vector<std::string> args, const char* ur
 
 std::string Refused(const std::vector<std::string>& args, const char* url = "grpc://h") {
   return std::string(Parse(args, url).status().message());
-}
-
-TEST(ValueListTest, ListsAndRanges) {
-  EXPECT_THAT(Values("7"), ElementsAre(7));
-  EXPECT_THAT(Values("4,2"), ElementsAre(4, 2));
-  EXPECT_THAT(Values("1:4"), ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(Values("10:50:20"), ElementsAre(10, 30, 50));
-  EXPECT_THAT(Values("1:20:x2"), ElementsAre(1, 2, 4, 8, 16));
-  EXPECT_THAT(Values("1,10:20:10"), ElementsAre(1, 10, 20));
-  EXPECT_THAT(Values("0.5:1:0.25", {0, 1, false}), ElementsAre(0.5, 0.75, 1));
-}
-
-TEST(ValueListTest, SayWhatWouldBeRight) {
-  EXPECT_EQ(WhyNot("x"), "--n is 'x'; it has to be a whole number from 1 to 100");
-  EXPECT_THAT(WhyNot("1.5"), HasSubstr("whole number"));
-  EXPECT_THAT(WhyNot("nan"), HasSubstr("whole number"));
-  EXPECT_THAT(WhyNot("101"), HasSubstr("from 1 to 100"));
-  EXPECT_THAT(WhyNot("1:2:3:4"), HasSubstr("a range is"));
-  EXPECT_THAT(WhyNot("1:4:0"), HasSubstr("its step"));
-  EXPECT_THAT(WhyNot("1:4:x1"), HasSubstr("its step"));
-  EXPECT_THAT(WhyNot("1:4:inf"), HasSubstr("its step"));
-  EXPECT_THAT(WhyNot("1:100"), HasSubstr("more than 64 values"));
-  EXPECT_THAT(WhyNot("9:1"), HasSubstr("is empty"));
 }
 
 TEST(BenchOptionsTest, AClosedLoopIsTheDefault) {
@@ -66,6 +31,15 @@ TEST(BenchOptionsTest, AClosedLoopIsTheDefault) {
   EXPECT_THAT(options->concurrency, ElementsAre(1));
   EXPECT_FALSE(options->open_loop());
   EXPECT_FALSE(options->grpc());
+}
+
+TEST(BenchOptionsTest, TheServerOfThisMachineIsTheDefaultAndTheModelNeedsNoOption) {
+  const auto options = ParseBenchOptions({"m:3", "--rate", "5"});
+  ASSERT_TRUE(options.ok()) << options.status();
+  EXPECT_EQ(options->target.Url(), "http://127.0.0.1:8000");
+  EXPECT_EQ(options->model, "m");
+  EXPECT_EQ(options->version, "3");
+  EXPECT_THAT(options->rates, ElementsAre(5));
 }
 
 TEST(BenchOptionsTest, OpenLoops) {
@@ -136,11 +110,13 @@ TEST(BenchOptionsTest, WrongValues) {
                           "--html",
                           "--html=",
                           "--streaming=1",
-                          "word"}) {
+                          "--rate"}) {
     EXPECT_FALSE(Parse({arg}).ok()) << arg;
   }
   EXPECT_THAT(Refused({"--header=a:" + std::string(9000, 'x')}), HasSubstr("the most is 8192"));
   EXPECT_EQ(Refused({"--nothing=1"}), "unknown option --nothing");
+  EXPECT_EQ(Refused({"--concurency=4"}),
+            "unknown option --concurency; did you mean --concurrency?");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "capacity/capacity.h"
 #include "capacity/capacity_options.h"
 #include "capacity/capacity_text.h"
+#include "options/parse.h"
 
 namespace nereid {
 namespace {
@@ -26,15 +27,7 @@ absl::StatusOr<CapacityResult> Find(const CapacityOptions& options) {
 
 int CapacityCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
   const absl::StatusOr<CapacityOptions> options = ParseCapacityOptions(args);
-  if (!options.ok()) {
-    err << "nereid capacity: " << options.status().message()
-        << "\n`nereid capacity --help` lists the options.\n";
-    return kWrong;
-  }
-  if (options->help) {
-    out << kCapacityUsage;
-    return kGood;
-  }
+  if (!options.ok()) return WrongCommandLine("capacity", options.status(), err);
   const absl::StatusOr<CapacityResult> result = Find(*options);
   if (!result.ok()) {
     err << "nereid capacity: " << result.status().message() << "\n";

@@ -1,14 +1,17 @@
 #include "capacity/capacity_options.h"
 
 #include <absl/algorithm/container.h>
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/status_macros.h"
-#include "bench/option_table.h"
+#include "options/command_flags.h"
+#include "options/flag_kinds.h"
+#include "options/load_flags.h"
+#include "options/parse.h"
 
 namespace nereid {
 namespace {
@@ -32,69 +35,88 @@ struct Values {
   std::optional<uint64_t> seed;
 };
 
-bench::Setter Chosen(const char* option, const char* first, const char* second,
-                     std::function<void(bool is_second)> set) {
-  return [=, set = std::move(set)](absl::string_view text) {
-    if (text != first && text != second) {
-      return bench::Wrong(option, text, absl::StrCat(first, " or ", second));
-    }
-    set(text == second);
-    return absl::OkStatus();
-  };
-}
+// What the setters fill.
+struct CapacityLine {
+  CapacityOptions options;
+  Values values;
+};
 
-std::vector<bench::Option> OptionsOfLoad(CapacityOptions* o, Values* v) {
+std::vector<Flag> FlagsOfLoad(CapacityOptions* o, Values* v) {
   return {
-      {"rate", "VALUE", bench::Number("--rate", &o->load.rate, {1e-3, kMostRate, false})},
-      {"day", "VALUE", bench::List("--day", &o->load.day, {0, kMostRate, false})},
-      {"recording", "VALUE", bench::File("--recording", &o->load.recording)},
-      {"arrivals", "VALUE",
-       [v](absl::string_view text) { return bench::Arriving(&v->arrivals.emplace())(text); }},
-      {"seed", "VALUE",
+      FileFlag("times", &o->times_file, "the file of the measured times"),
+      ConfigFileFlag("config", &o->config_file,
+                     "a config.pbtxt to use instead of the one that was measured"),
+      NumberFlag("rate", "R", &o->load.rate, {1e-3, kMostRate, false},
+                 "the load is R requests per second"),
+      ListFlag("day", "R,R,...", &o->load.day, {0, kMostRate, false},
+               "the load follows these rates, at equal distances over --seconds"),
+      FileFlag("recording", &o->load.recording,
+               "the load is that of a recording (nereid --record=FILE)"),
+      ArrivalsFlag(&v->arrivals, "poisson", "with --rate: constant, poisson, bursty or step"),
+      {"seed", "N", absl::StrCat(o->load.seed), "with --rate and --day: of random arrivals",
        [v](absl::string_view text) {
-         return bench::Whole("--seed", &v->seed.emplace(), 0, kMostSeed)(text);
+         return WholeFlag("seed", &v->seed.emplace(), 0, kMostSeed, "").set(text);
        }},
-      {"batch-size", "VALUE", bench::Whole("--batch-size", &o->load.batch_size, 1, kMostBatch)},
-      {"seconds", "VALUE", bench::Number("--seconds", &v->seconds, {1, kMostSeconds, false})},
+      WholeFlag("batch-size", &o->load.batch_size, 1, kMostBatch, "rows of a request"),
+      WithDefaultText(
+          absl::StrCat(kSecondsAtRate, " with --rate, ", kSecondsOfDay, " with --day"),
+          NumberFlag("seconds", "S", &v->seconds, {1, kMostSeconds, false}, "simulated time")),
   };
 }
 
-std::vector<bench::Option> OptionsOfFleet(CapacityOptions* o, Values* v) {
+std::vector<Flag> FlagsOfFleet(CapacityOptions* o, Values* v) {
+  using Gauge = AutoscalerOptions::Gauge;
   constexpr double kMostNodes = FleetOptions::kMostNodes;
   return {
-      {"p99-ms", "VALUE", bench::Number("--p99-ms", &v->p99_ms, {0.001, 1e6, false})},
-      {"nodes", "VALUE", bench::Whole("--nodes", &o->nodes, 1, kMostNodes)},
-      {"target", "VALUE", bench::Number("--target", &v->target, {0.001, 1e6, false})},
-      {"gauge", "VALUE",
-       Chosen("--gauge", "in-flight", "queued",
-              [v](bool queued) {
-                v->gauge = queued ? AutoscalerOptions::Gauge::kQueued
-                                  : AutoscalerOptions::Gauge::kInFlight;
-              })},
-      {"min-nodes", "VALUE", bench::Whole("--min-nodes", &v->min_nodes, 1, kMostNodes)},
-      {"max-nodes", "VALUE", bench::Whole("--max-nodes", &o->max_nodes, 1, kMostNodes)},
-      {"start-seconds", "VALUE", bench::Number("--start-seconds", &v->start, {0, 86400, false})},
-      {"interval-seconds", "VALUE",
-       bench::Number("--interval-seconds", &v->interval, {1, 3600, false})},
-      {"shrink-seconds", "VALUE", bench::Number("--shrink-seconds", &v->shrink, {0, 86400, false})},
-      {"balancer", "VALUE",
-       Chosen("--balancer", "round-robin", "least-in-flight",
-              [o](bool least) {
-                o->balancer = least ? Balancer::kLeastInFlight : Balancer::kRoundRobin;
-              })},
+      NumberFlag("p99-ms", "MS", &v->p99_ms, {0.001, 1e6, false},
+                 "99 of 100 requests have to be answered within this time"),
+      WholeFlag("nodes", &o->nodes, 1, kMostNodes, "so many nodes"),
+      WithDefaultText(
+          absl::StrCat(kUsualMostNodes),
+          WholeFlag("max-nodes", &o->max_nodes, 1, kMostNodes, "at most so many nodes")),
+      KindFlag<Balancer>(
+          "balancer", &o->balancer,
+          {{"round-robin", Balancer::kRoundRobin}, {"least-in-flight", Balancer::kLeastInFlight}},
+          "round-robin", "which node gets a request: round-robin or least-in-flight"),
+      NumberFlag("target", "N", &v->target, {0.001, 1e6, false},
+                 "an autoscaler keeps N requests per node"),
+      KindFlag<Gauge>("gauge", &v->gauge,
+                      {{"in-flight", Gauge::kInFlight}, {"queued", Gauge::kQueued}}, "in-flight",
+                      "--target: requests that are in-flight or queued"),
+      WithDefaultText("1", WholeFlag("min-nodes", &v->min_nodes, 1, kMostNodes,
+                                     "--target: at least so many nodes, with which it begins")),
+      WithDefaultText(absl::StrCat(kUsualStart),
+                      NumberFlag("start-seconds", "S", &v->start, {0, 86400, false},
+                                 "--target: until a node that was added is ready")),
+      WithDefaultText("15", NumberFlag("interval-seconds", "S", &v->interval, {1, 3600, false},
+                                       "--target: between two decisions")),
+      WithDefaultText("300", NumberFlag("shrink-seconds", "S", &v->shrink, {0, 86400, false},
+                                        "--target: nodes are taken away when for so long no "
+                                        "decision has wanted more")),
+      TurnOnFlag("json", &o->json, "print JSON"),
   };
 }
 
-std::vector<bench::Option> OptionsOf(CapacityOptions* o, Values* v) {
-  std::vector<bench::Option> options = {
-      {"help", "", bench::Flag(&o->help)},
-      {"json", "", bench::Flag(&o->json)},
-      {"times", "VALUE", bench::File("--times", &o->times_file)},
-      {"config", "VALUE", bench::ConfigFile("--config", &o->config_file)},
-  };
-  for (bench::Option& option : OptionsOfLoad(o, v)) options.push_back(std::move(option));
-  for (bench::Option& option : OptionsOfFleet(o, v)) options.push_back(std::move(option));
-  return options;
+CommandTable TableFor(CapacityLine* line) {
+  CapacityOptions* const o = &line->options;
+  CommandTable table;
+  table.name = "capacity";
+  table.summary = "say how many nodes a load needs, by measured times and a simulation";
+  table.synopsis = "MODEL --times=FILE [options]";
+  table.description = {
+      "Says what one node serves, and how many nodes a load needs, in a simulation of the "
+      "scheduler "
+      "with execution times that `nereid tune MODEL --state=FILE` has measured. A node is a "
+      "machine "
+      "like the one on which that ran. No server is started, and no model is loaded.",
+      "With --p99-ms, finds the fewest nodes that keep it. With --nodes, shows so many. With "
+      "--target, an autoscaler like that of Kubernetes adds nodes and takes them away."};
+  table.flags = FlagsOfLoad(o, &line->values);
+  for (Flag& flag : FlagsOfFleet(o, &line->values)) table.flags.push_back(std::move(flag));
+  table.argument = {"MODEL", StoreIn(&o->model)};
+  table.exit_status =
+      "0: simulated; 1: no number of nodes keeps --p99-ms; 2: wrong options or files.";
+  return table;
 }
 
 Duration Seconds(double seconds) { return Duration(static_cast<int64_t>(seconds * 1e9)); }
@@ -182,20 +204,13 @@ absl::Status TakeFleet(const Values& v, CapacityOptions* o) {
 
 }  // namespace
 
+CommandTable CapacityTable() { return DescribedBy(&TableFor); }
+
 absl::StatusOr<CapacityOptions> ParseCapacityOptions(const std::vector<std::string>& args) {
-  CapacityOptions options;
-  Values values;
-  const std::vector<bench::Option> known = OptionsOf(&options, &values);
-  for (const std::string& arg : args) {
-    if (absl::StartsWith(arg, "-")) {
-      RETURN_IF_ERROR(bench::SetOption(known, arg));
-    } else if (!options.model.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("one MODEL at a time, not also ", arg));
-    } else {
-      options.model = arg;
-    }
-  }
-  if (options.help) return options;
+  CapacityLine line;
+  RETURN_IF_ERROR(ParseCommandArguments(TableFor(&line), args));
+  CapacityOptions& options = line.options;
+  const Values& values = line.values;
   if (options.model.empty()) {
     return absl::InvalidArgumentError("the name of the MODEL is missing");
   }
@@ -205,7 +220,7 @@ absl::StatusOr<CapacityOptions> ParseCapacityOptions(const std::vector<std::stri
   }
   RETURN_IF_ERROR(TakeLoad(values, &options.load));
   RETURN_IF_ERROR(TakeFleet(values, &options));
-  return options;
+  return std::move(options);
 }
 
 }  // namespace nereid

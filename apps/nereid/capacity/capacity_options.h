@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/loadgen/arrivals.h"
+#include "options/command_table.h"
 #include "simulation/fleet.h"
 
 namespace nereid {
@@ -30,7 +31,6 @@ struct CapacityLoad {
 };
 
 struct CapacityOptions {
-  bool help = false;
   bool json = false;
   std::string model;
   std::string times_file;   // a state of `nereid tune`
@@ -46,6 +46,8 @@ struct CapacityOptions {
   // Whether the fewest nodes for the goal are looked for.
   bool searches() const { return nodes == 0 && !autoscaler.has_value(); }
 };
+
+CommandTable CapacityTable();
 
 // `args`: the arguments after "capacity". INVALID_ARGUMENT with one sentence that names the option.
 absl::StatusOr<CapacityOptions> ParseCapacityOptions(const std::vector<std::string>& args);

@@ -97,8 +97,6 @@ TEST(CapacityJson, HasTheSame) {
 TEST(CapacityCommand, WrongOptions) {
   std::ostringstream out;
   std::ostringstream err;
-  EXPECT_EQ(CapacityCommand({"--help"}, out, err), 0);
-  EXPECT_EQ(out.str(), kCapacityUsage);
   EXPECT_EQ(CapacityCommand({"m"}, out, err), 2);
   EXPECT_THAT(err.str(), HasSubstr("nereid capacity: --times is missing"));
   EXPECT_EQ(CapacityCommand({"m", "--times=nowhere"}, out, err), 2);

@@ -56,7 +56,8 @@ std::string Offer(const CompletedValue& value) {
 
 std::string WordsOf(const std::vector<CompletedOption>& options) {
   return absl::StrJoin(options, " ", [](std::string* out, const CompletedOption& option) {
-    absl::StrAppend(out, "--", option.name, option.value.kind == Kind::kNone ? "" : "=");
+    absl::StrAppend(out, "--", option.name,
+                    option.value.kind == Kind::kNone || option.value_optional ? "" : "=");
   });
 }
 

@@ -20,6 +20,7 @@ struct CompletedValue {
 struct CompletedOption {
   std::string name;  // without the dashes
   CompletedValue value;
+  bool value_optional = false;
   bool repeated = false;
   std::string summary;  // the first sentence of its help, without the full stop
 };

@@ -9,20 +9,31 @@ namespace {
 using ::testing::ElementsAre;
 using Kind = CompletedValue::Kind;
 
+CommandTable Table(const char* name, CommandArgument argument) {
+  CommandTable table;
+  table.name = name;
+  table.flags = {{"all", "", "", "all; and more", nullptr},
+                 {"in", "FILE", "", "input", nullptr},
+                 {"n", "N", "1", "how many", nullptr},
+                 {"json", "FILE", "", "print JSON", nullptr}};
+  table.flags[2].repeated = true;
+  table.flags[3].value_optional = true;
+  table.argument = std::move(argument);
+  return table;
+}
+
 ProgramText Program() {
+  Flag models = {"models", kFolderArgument, "", "Folder; and more.", nullptr};
+  models.repeated = true;
   return {"1.2.3",
           {{"Group",
             {{"help", "", "", "Print this. And exit.", nullptr},
              {"port", "<integer>", "1", "Port.", nullptr},
-             {"models", kFolderArgument, "", "Folder; may be given several times.", nullptr},
+             models,
              {"log", kFileArgument, "", "File", nullptr},
              {"mode", "<string>", "a", "One of two.", nullptr, {"a", "b"}}}}},
-          {{"try", "try a model",
-            "Usage: nereid try [options] DIR...\n\n  --all  all; may be repeated\n"
-            "  --in=FILE, --n=N  input\n"},
-           {"shell", "print", "Usage: nereid shell bash|zsh\n"},
-           {"about", "print", "Usage: nereid about [COMMAND]\n"},
-           {"plain", "print", "Usage: nereid plain [options]\n"}}};
+          {Table("try", {"DIR", nullptr, true}),
+           Table("shell", {"SHELL", nullptr, false, {"bash", "zsh"}}), Table("plain", {})}};
 }
 
 TEST(CompletedWordsTest, OptionsOfTheServer) {
@@ -40,28 +51,29 @@ TEST(CompletedWordsTest, OptionsOfTheServer) {
   EXPECT_THAT(options[4].value.choices, ElementsAre("a", "b"));
 }
 
-TEST(CompletedWordsTest, OptionsOfACommandComeFromItsUsage) {
+TEST(CompletedWordsTest, OptionsOfACommand) {
   const std::vector<CompletedCommand> commands = CompletedCommands(Program());
-  ASSERT_EQ(commands.size(), 4u);
+  ASSERT_EQ(commands.size(), 3u);
   const std::vector<CompletedOption>& options = commands[0].options;
-  ASSERT_EQ(options.size(), 4u);
+  ASSERT_EQ(options.size(), 5u);
   EXPECT_EQ(options[0].name, "help");
   EXPECT_EQ(options[1].name, "all");
-  EXPECT_TRUE(options[1].repeated);
   EXPECT_EQ(options[1].value.kind, Kind::kNone);
   EXPECT_EQ(options[2].name, "in");
   EXPECT_EQ(options[2].value.kind, Kind::kFile);
+  EXPECT_FALSE(options[2].repeated);
   EXPECT_EQ(options[3].name, "n");
   EXPECT_EQ(options[3].value.kind, Kind::kAnything);
+  EXPECT_TRUE(options[3].repeated);
+  EXPECT_TRUE(options[4].value_optional);
 }
 
-TEST(CompletedWordsTest, ArgumentsOfACommandComeFromItsSynopsis) {
+TEST(CompletedWordsTest, ArgumentsOfACommand) {
   const std::vector<CompletedCommand> commands = CompletedCommands(Program());
-  ASSERT_EQ(commands.size(), 4u);
+  ASSERT_EQ(commands.size(), 3u);
   EXPECT_EQ(commands[0].argument.kind, Kind::kFolder);
   EXPECT_THAT(commands[1].argument.choices, ElementsAre("bash", "zsh"));
-  EXPECT_THAT(commands[2].argument.choices, ElementsAre("try", "shell", "about", "plain"));
-  EXPECT_EQ(commands[3].argument.kind, Kind::kNone);
+  EXPECT_EQ(commands[2].argument.kind, Kind::kNone);
 }
 
 TEST(CompletedWordsTest, QuotesEndNoText) { EXPECT_EQ(Quoted("it's"), "'it'\\''s'"); }

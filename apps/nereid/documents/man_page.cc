@@ -4,11 +4,10 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
-#include <absl/strings/str_split.h>
 
-#include <utility>
+#include <algorithm>
 
-#include "documents/usage_text.h"
+#include "options/help_text.h"
 
 namespace nereid {
 namespace {
@@ -47,11 +46,10 @@ std::string Title(const ProgramText& program, const std::string& name) {
                       Escaped(name), " \\- ");
 }
 
-// "--name=VALUE": the name in bold.
+// "--name=VALUE", "--name[=VALUE]": the name in bold.
 std::string Spelling(absl::string_view text) {
-  const std::pair<absl::string_view, absl::string_view> parts =
-      absl::StrSplit(text, absl::MaxSplits('=', 1));
-  return absl::StrCat(Bold(parts.first), parts.second.empty() ? "" : "=", Escaped(parts.second));
+  const size_t end = std::min(text.find_first_of("[="), text.size());
+  return absl::StrCat(Bold(text.substr(0, end)), Escaped(text.substr(end)));
 }
 
 void AppendEntry(const std::string& term, absl::string_view text, std::string* page) {
@@ -62,6 +60,12 @@ void AppendSection(const char* title, absl::string_view text, std::string* page)
   absl::StrAppend(page, ".SH ", title, "\n", Escaped(text), "\n");
 }
 
+void AppendOption(const Flag& flag, std::string* page) {
+  const std::string by_default =
+      flag.default_text.empty() ? "" : absl::StrCat(" Default: ", flag.default_text);
+  AppendEntry(Spelling(SpellingOf(flag)), flag.help + by_default, page);
+}
+
 }  // namespace
 
 std::string ProgramManPage(const ProgramText& program) {
@@ -70,7 +74,7 @@ std::string ProgramManPage(const ProgramText& program) {
                                   " [options]\n.br\n", Bold("nereid"), " COMMAND ...\n");
   AppendSection("DESCRIPTION", kDescription, &page);
   absl::StrAppend(&page, ".SH COMMANDS\n");
-  for (const CommandText& command : program.commands) {
+  for (const CommandTable& command : program.commands) {
     AppendEntry(Bold("nereid " + command.name),
                 absl::StrCat(command.summary, ": nereid-", command.name, "(1)"), &page);
   }
@@ -78,13 +82,7 @@ std::string ProgramManPage(const ProgramText& program) {
                   "\n");
   for (const FlagGroup& group : program.options) {
     absl::StrAppend(&page, ".SS ", Escaped(group.title), "\n");
-    for (const Flag& flag : group.flags) {
-      const std::string by_default =
-          flag.default_text.empty() ? "" : absl::StrCat(" Default: ", flag.default_text);
-      AppendEntry(
-          Spelling(absl::StrCat("--", flag.name, flag.argument.empty() ? "" : "=", flag.argument)),
-          flag.help + by_default, &page);
-    }
+    for (const Flag& flag : group.flags) AppendOption(flag, &page);
   }
   AppendSection("SIGNALS", kSignals, &page);
   AppendSection("ENVIRONMENT", kEnvironment, &page);
@@ -96,24 +94,17 @@ std::string ProgramManPage(const ProgramText& program) {
   return page + "\n";
 }
 
-std::string CommandManPage(const ProgramText& program, const CommandText& command) {
-  const UsageText usage = ParseUsage(command.usage);
-  std::string page =
-      absl::StrCat(Title(program, "nereid-" + command.name), Escaped(command.summary),
-                   "\n.SH SYNOPSIS\n", Escaped(usage.synopsis), "\n.SH DESCRIPTION\n");
-  for (size_t i = 0; i < usage.paragraphs.size(); ++i) {
-    absl::StrAppend(&page, i == 0 ? "" : ".PP\n", Escaped(usage.paragraphs[i]), "\n");
+std::string CommandManPage(const ProgramText& program, const CommandTable& command) {
+  std::string page = absl::StrCat(
+      Title(program, "nereid-" + command.name), Escaped(command.summary), "\n.SH SYNOPSIS\n",
+      Escaped(absl::StrCat("nereid ", command.name, " ", command.synopsis)), "\n.SH DESCRIPTION\n");
+  for (size_t i = 0; i < command.description.size(); ++i) {
+    absl::StrAppend(&page, i == 0 ? "" : ".PP\n", Escaped(command.description[i]), "\n");
   }
   absl::StrAppend(&page, ".SH OPTIONS\n");
-  AppendEntry(Spelling("--help"), "print how the command is used", &page);
-  for (const UsageOption& option : usage.options) {
-    std::string term;
-    for (const std::string& spelling : option.spellings) {
-      absl::StrAppend(&term, term.empty() ? "" : ", ", Spelling(spelling));
-    }
-    AppendEntry(term, option.help, &page);
-  }
-  if (!usage.exit_status.empty()) AppendSection("EXIT STATUS", usage.exit_status, &page);
+  AppendOption(HelpFlag(), &page);
+  for (const Flag& flag : command.flags) AppendOption(flag, &page);
+  AppendSection("EXIT STATUS", command.exit_status, &page);
   AppendSection("SEE ALSO", "nereid(1)", &page);
   return page;
 }

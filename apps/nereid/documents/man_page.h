@@ -11,7 +11,7 @@ namespace nereid {
 // nereid(1).
 std::string ProgramManPage(const ProgramText& program);
 // nereid-NAME(1) of a command.
-std::string CommandManPage(const ProgramText& program, const CommandText& command);
+std::string CommandManPage(const ProgramText& program, const CommandTable& command);
 
 }  // namespace nereid
 

@@ -10,11 +10,16 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 ProgramText PagedProgram() {
+  CommandTable command;
+  command.name = "try";
+  command.summary = "try a model";
+  command.synopsis = "DIR [options]";
+  command.description = {"Tries it.", "Again."};
+  command.flags = {{"in", "FILE", "", "\\n ends a line", nullptr}};
+  command.exit_status = "0: good.";
   return {"1.2.3",
           {{"Ports", {{"http-port", "<integer>", "8000", "Port to listen on.", nullptr}}}},
-          {{"try", "try a model",
-            "Usage: nereid try [options] DIR\n\nTries it.\n\n  --in=FILE  \\n ends a line\n\n"
-            "Exit status: 0: good.\n"}}};
+          {command}};
 }
 
 TEST(ManPageTest, ListsOptionsWithTheirDefaults) {
@@ -25,13 +30,13 @@ TEST(ManPageTest, ListsOptionsWithTheirDefaults) {
   EXPECT_THAT(page, HasSubstr("\\fBnereid\\-try\\fR(1)"));
 }
 
-TEST(ManPageTest, ThatOfACommandIsItsUsage) {
+TEST(ManPageTest, ThatOfACommand) {
   const ProgramText program = PagedProgram();
   const std::string page = CommandManPage(program, program.commands[0]);
   EXPECT_THAT(page, HasSubstr(".TH NEREID\\-TRY 1 "));
   EXPECT_THAT(page, HasSubstr("nereid\\-try \\- try a model\n"));
-  EXPECT_THAT(page, HasSubstr(".SH SYNOPSIS\nnereid try [options] DIR\n"));
-  EXPECT_THAT(page, HasSubstr(".SH DESCRIPTION\nTries it.\n"));
+  EXPECT_THAT(page, HasSubstr(".SH SYNOPSIS\nnereid try DIR [options]\n"));
+  EXPECT_THAT(page, HasSubstr(".SH DESCRIPTION\nTries it.\n.PP\nAgain.\n"));
   EXPECT_THAT(page, HasSubstr("\\fB\\-\\-in\\fR=FILE\n\\en ends a line\n"));
   EXPECT_THAT(page, HasSubstr(".SH EXIT STATUS\n0: good.\n"));
 }

@@ -5,20 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "flags/flag.h"
+#include "options/command_table.h"
+#include "options/flag.h"
 
 namespace nereid {
-
-struct CommandText {
-  std::string name;
-  std::string summary;  // begins with a verb, without a full stop
-  std::string usage;    // what its --help prints; see usage_text.h
-};
 
 struct ProgramText {
   std::string version;
   std::vector<FlagGroup> options;
-  std::vector<CommandText> commands;
+  std::vector<CommandTable> commands;
 };
 
 }  // namespace nereid

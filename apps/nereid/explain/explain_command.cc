@@ -12,6 +12,7 @@
 #include "explain/explain_request.h"
 #include "explain/explain_text.h"
 #include "explain/records.h"
+#include "options/parse.h"
 #include "probe/http_get.h"
 
 namespace nereid {
@@ -86,14 +87,7 @@ absl::StatusOr<std::string> ExplainWithin(const ExplainRequest& request, bool co
 int ExplainCommand(const std::vector<std::string>& args, bool colour, std::ostream& out,
                    std::ostream& err) {
   const absl::StatusOr<ExplainRequest> request = ParseExplainRequest(args);
-  if (!request.ok()) {
-    err << "nereid explain: " << request.status().message() << "\n" << kExplainUsage;
-    return kWrongOptions;
-  }
-  if (request->probe.help) {
-    out << kExplainUsage;
-    return kGood;
-  }
+  if (!request.ok()) return WrongCommandLine("explain", request.status(), err);
   std::signal(SIGPIPE, SIG_IGN);  // TLS writes to sockets without MSG_NOSIGNAL
   const absl::StatusOr<std::string> text = ExplainWithin(*request, colour);
   if (!text.ok()) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "options/command_table.h"
 #include "probe/probe_request.h"
 
 namespace nereid {
@@ -16,6 +17,8 @@ struct ExplainRequest {
   bool json = false;
   ProbeRequest probe;  // where to ask, and how; at least one target, all of HTTP
 };
+
+CommandTable ExplainTable();
 
 // INVALID_ARGUMENT.
 absl::StatusOr<ExplainRequest> ParseExplainRequest(const std::vector<std::string>& args);

@@ -5,20 +5,21 @@
 #include <string>
 #include <utility>
 
-#include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "options/flag_kinds.h"
 
 namespace nereid {
 
 Flag RestrictedFlag(const char* name, const char* thing, absl::string_view header,
                     ApiGroupSet groups, RestrictedApis* target) {
-  return {name, "<groups>:<key>=<value>", "",
-          absl::StrCat(
-              "Groups of the API, separated by commas, that are open only to requests with ",
-              header, " of this value: ", ApiGroupNames(groups), ". May be given several times."),
-          [option = absl::StrCat("--", name), thing, groups, target](absl::string_view value) {
-            return target->Add(value, {option.c_str(), thing, groups});
-          }};
+  return Repeated(
+      {name, "<groups>:<key>=<value>", "",
+       absl::StrCat("Groups of the API, separated by commas, that are open only to requests with ",
+                    header, " of this value: ", ApiGroupNames(groups),
+                    ". May be given several times."),
+       [option = absl::StrCat("--", name), thing, groups, target](absl::string_view value) {
+         return target->Add(value, {option.c_str(), thing, groups});
+       }});
 }
 
 Flag ForwardingFlag(const char* name, absl::string_view what, HeaderForwarding* target) {

@@ -4,9 +4,9 @@
 
 #include <absl/strings/string_view.h>
 
-#include "flags/flag.h"
 #include "frontends/access/restricted_apis.h"
 #include "frontends/header_forwarding/header_forwarding.h"
+#include "options/flag.h"
 
 namespace nereid {
 

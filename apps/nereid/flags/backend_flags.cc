@@ -1,8 +1,8 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 
-#include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "options/flag_kinds.h"
 
 namespace nereid {
 namespace {
@@ -43,10 +43,12 @@ FlagGroup BackendFlags(Settings* s) {
       {WithDefaultText("../lib/nereid/backends or ../backends beside the executable",
                        OfFolder(StringFlag("backend-directory", &o->backend_directory,
                                            "Folder of backends: <name>/libtriton_<name>.so."))),
-       {"backend-config", "<string>", "",
-        "<backend>,<setting>=<value>, or <setting>=<value> for all backends; for instance "
-        "default-max-batch-size=8. May be given several times.",
-        [o](absl::string_view value) { return AddBackendConfig(value, &o->backend_settings); }}}};
+       Repeated({"backend-config", "<string>", "",
+                 "<backend>,<setting>=<value>, or <setting>=<value> for all backends; for instance "
+                 "default-max-batch-size=8. May be given several times.",
+                 [o](absl::string_view value) {
+                   return AddBackendConfig(value, &o->backend_settings);
+                 }})}};
 }
 
 }  // namespace nereid

@@ -1,7 +1,7 @@
 #include <absl/strings/str_cat.h>
 
-#include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "options/flag_kinds.h"
 
 namespace nereid {
 namespace {
@@ -42,10 +42,11 @@ Flag ResponseCacheByteSize(Settings* s) {
 FlagGroup CacheFlags(Settings* s) {
   return {
       "Response cache",
-      {{"cache-config", "<string>", "",
-        "<cache>,<setting>=<value>: use that response cache, with this setting; for instance "
-        "local,size=104857600. May be given several times.",
-        [s](absl::string_view value) { return AddCacheConfig(value, s); }},
+      {Repeated(
+           {"cache-config", "<string>", "",
+            "<cache>,<setting>=<value>: use that response cache, with this setting; for instance "
+            "local,size=104857600. May be given several times.",
+            [s](absl::string_view value) { return AddCacheConfig(value, s); }}),
        WithDefaultText("../lib/nereid/caches or ../caches beside the executable",
                        OfFolder(StringFlag("cache-directory", &s->server.cache_directory,
                                            "Folder of caches: <name>/libtritoncache_<name>.so."))),

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "flags/flag_values.h"
+#include "options/flag_values.h"
 
 namespace nereid {
 namespace {

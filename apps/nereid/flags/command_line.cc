@@ -11,73 +11,11 @@
 #include "base/json_writer.h"
 #include "base/status_macros.h"
 #include "flags/flag_table.h"
+#include "options/help_text.h"
+#include "options/parse.h"
 
 namespace nereid {
 namespace {
-
-// Edits (insert, delete, replace) that turn `a` into `b`.
-size_t EditDistance(absl::string_view a, absl::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-const Flag* Nearest(const std::vector<FlagGroup>& table, absl::string_view name) {
-  const Flag* best = nullptr;
-  size_t best_distance = name.size() / 2 + 2;  // a larger distance is no help
-  for (const FlagGroup& group : table) {
-    for (const Flag& flag : group.flags) {
-      const size_t distance = EditDistance(name, flag.name);
-      if (distance >= best_distance) continue;
-      best = &flag;
-      best_distance = distance;
-    }
-  }
-  return best;
-}
-
-absl::StatusOr<const Flag*> FindFlag(const std::vector<FlagGroup>& table, absl::string_view name) {
-  std::vector<const Flag*> candidates;
-  for (const FlagGroup& group : table) {
-    for (const Flag& flag : group.flags) {
-      if (flag.name == name) return &flag;
-      if (absl::StartsWith(flag.name, name)) candidates.push_back(&flag);
-    }
-  }
-  if (candidates.size() == 1) return candidates[0];
-  if (candidates.size() > 1) {
-    std::string names;
-    for (const Flag* flag : candidates) absl::StrAppend(&names, " --", flag->name);
-    return absl::InvalidArgumentError(
-        absl::StrCat("option --", name, " is ambiguous; it may mean:", names));
-  }
-  const Flag* nearest = Nearest(table, name);
-  return absl::InvalidArgumentError(
-      absl::StrCat("unknown option --", name,
-                   nearest != nullptr ? absl::StrCat("; did you mean --", nearest->name, "?") : "",
-                   " (--help lists all options)"));
-}
-
-absl::Status BadOption(absl::string_view name, const absl::Status& status) {
-  // Some options name the part of theirs that is wrong.
-  constexpr char kBegin[] = "Bad option: \"--";
-  if (absl::StartsWith(status.message(), kBegin)) return status;
-  return absl::InvalidArgumentError(absl::StrCat(kBegin, name, "\".\n", status.message()));
-}
-
-absl::Status Apply(const Flag& flag, absl::string_view value) {
-  const absl::Status status = flag.set(value);
-  return status.ok() ? status : BadOption(flag.name, status);
-}
 
 // A service that listens.
 struct Service {
@@ -218,40 +156,16 @@ absl::Status SetCacheConfigs(Settings* s) {
   return absl::OkStatus();
 }
 
-// Applies each option of `args`; the result is the set of their names.
-absl::StatusOr<std::set<std::string>> ApplyAll(const std::vector<FlagGroup>& table,
-                                               const std::vector<std::string>& args) {
-  std::set<std::string> names;
-  for (size_t i = 0; i < args.size(); ++i) {
-    absl::string_view arg = args[i];
-    if (!absl::StartsWith(arg, "--") || arg.size() == 2) {
-      return absl::InvalidArgumentError(absl::StrCat("Unexpected argument: ", arg));
-    }
-    arg.remove_prefix(2);
-    const size_t equals = arg.find('=');
-    ASSIGN_OR_RETURN(const Flag* const flag, FindFlag(table, arg.substr(0, equals)));
-    names.emplace(flag->name);
-    if (flag->argument.empty()) {
-      if (equals != absl::string_view::npos) {
-        return absl::InvalidArgumentError(absl::StrCat("option --", flag->name, " takes no value"));
-      }
-      RETURN_IF_ERROR(Apply(*flag, ""));
-    } else if (equals != absl::string_view::npos) {
-      RETURN_IF_ERROR(Apply(*flag, arg.substr(equals + 1)));
-    } else if (i + 1 < args.size()) {
-      RETURN_IF_ERROR(Apply(*flag, args[++i]));
-    } else {
-      return absl::InvalidArgumentError(
-          absl::StrCat("option --", flag->name, " needs a value: ", flag->argument));
-    }
-  }
-  return names;
+absl::Status NoArguments(const ParsedLine& line) {
+  if (line.arguments.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("Unexpected argument: ", line.arguments[0]));
 }
 
 }  // namespace
 
 absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings) {
-  RETURN_IF_ERROR(ApplyAll(MakeFlagTable(settings), args).status());
+  ASSIGN_OR_RETURN(const ParsedLine line, ParseServerLine(MakeFlagTable(settings), args));
+  RETURN_IF_ERROR(NoArguments(line));
   RETURN_IF_ERROR(SetCacheConfigs(settings));
   if (settings->max_in_flight_bytes.has_value()) {
     settings->server.max_in_flight_bytes = *settings->max_in_flight_bytes;
@@ -261,8 +175,9 @@ absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* se
 }
 
 absl::Status ParseFrontendOptions(const std::vector<std::string>& options, Settings* settings) {
-  ASSIGN_OR_RETURN(const std::set<std::string> names,
-                   ApplyAll(MakeFrontendTable(settings), options));
+  ASSIGN_OR_RETURN(const ParsedLine line, ParseServerLine(MakeFrontendTable(settings), options));
+  RETURN_IF_ERROR(NoArguments(line));
+  const std::set<std::string>& names = line.names;
   settings->allow_http = settings->allow_http && names.count("http-port") > 0;
   settings->allow_grpc = settings->allow_grpc && names.count("grpc-port") > 0;
   settings->server.metrics = names.count("metrics-port") > 0;

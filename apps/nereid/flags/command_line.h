@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "flags/flag.h"
+#include "options/flag.h"
 #include "settings.h"
 
 namespace nereid {

@@ -1,8 +1,8 @@
 #include <absl/status/status.h>
 
 #include "base/status_macros.h"
-#include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "options/flag_kinds.h"
 
 namespace nereid {
 namespace {
@@ -20,10 +20,11 @@ absl::Status OpenConsole(absl::string_view value, ConsoleSettings* console) {
 FlagGroup ConsoleFlags(Settings* s) {
   return {
       "Console",
-      {{"console-port", "<integer>", "",
-        "Serve the console, a page that shows what the server does, on this port; 0 picks a "
-        "free one. Its link is printed to standard error. Without this option there is no console.",
-        [s](absl::string_view value) { return OpenConsole(value, &s->console); }},
+      {Usual({"console-port", "<integer>", "",
+              "Serve the console, a page that shows what the server does, on this port; 0 picks a "
+              "free one. Its link is printed to standard error. Without this option there is no "
+              "console.",
+              [s](absl::string_view value) { return OpenConsole(value, &s->console); }}),
        StringFlag("console-address", &s->console.address,
                   "Address to listen on. The console has no TLS.")}};
 }

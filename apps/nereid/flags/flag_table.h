@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "flags/flag.h"
+#include "options/flag.h"
 #include "settings.h"
 
 namespace nereid {

@@ -1,9 +1,9 @@
 #include <absl/strings/str_cat.h>
 
 #include "flags/access_flags.h"
-#include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
 #include "flags/tls_flags.h"
+#include "options/flag_kinds.h"
 
 namespace nereid {
 namespace {
@@ -76,7 +76,7 @@ FlagGroup GrpcFlags(Settings* s) {
       "gRPC",
       {BooleanFlag("allow-grpc", &s->allow_grpc, "Serve gRPC."),
        StringFlag("grpc-address", &g->address, "Address to listen on."),
-       PortFlag("grpc-port", &g->port, &s->port_errors),
+       Usual(PortFlag("grpc-port", &g->port, &s->port_errors)),
        BooleanFlag("reuse-grpc-port", &g->reuse_port,
                    "Let other processes listen on the same port."),
        WithDefaultText(

@@ -3,9 +3,9 @@
 #include <iterator>
 
 #include "flags/access_flags.h"
-#include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
 #include "flags/tls_flags.h"
+#include "options/flag_kinds.h"
 
 namespace nereid {
 
@@ -14,8 +14,8 @@ FlagGroup HttpFlags(Settings* s) {
   FlagGroup group{
       "HTTP",
       {BooleanFlag("allow-http", &s->allow_http, "Serve HTTP/REST."),
-       StringFlag("http-address", &h->address, "Address to listen on."),
-       PortFlag("http-port", &h->port, &s->port_errors),
+       Usual(StringFlag("http-address", &h->address, "Address to listen on.")),
+       Usual(PortFlag("http-port", &h->port, &s->port_errors)),
        BooleanFlag("reuse-http-port", &h->reuse_port,
                    "Let other processes listen on the same port."),
        WithDefaultText(

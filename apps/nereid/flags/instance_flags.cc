@@ -3,8 +3,8 @@
 
 #include "base/status_macros.h"
 #include "execution/host_policy.h"
-#include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "options/flag_kinds.h"
 
 namespace nereid {
 namespace {
@@ -55,15 +55,20 @@ FlagGroup InstanceFlags(Settings* s) {
                   LetterCase::kDoesNotMatter,
                   "execution_count: an instance executes only while it holds the resources that "
                   "its rate_limiter names. off: those are not looked at."),
-       {"rate-limit-resource", "<name>:<count>[:<device>]", "the most that an instance needs",
-        "How much there is of a resource on a device, or on every device. May be given several "
-        "times; of two counts for the same the smaller one holds.",
-        [o](absl::string_view value) { return AddRateLimit(value, &o->rate_limiter_resources); }},
-       {"host-policy", "<policy>,<setting>=<value>", "",
-        "Where instances run that use this policy: cpu-cores (0-4 or 1,3) for their threads, "
-        "numa-node (a number) for their memory. An instance group's host_policy names it; "
-        "otherwise it is cpu for KIND_CPU and model for KIND_MODEL. May be given several times.",
-        [o](absl::string_view value) { return AddHostPolicy(value, o); }}}};
+       Repeated(
+           {"rate-limit-resource", "<name>:<count>[:<device>]", "the most that an instance needs",
+            "How much there is of a resource on a device, or on every device. May be given several "
+            "times; of two counts for the same the smaller one holds.",
+            [o](absl::string_view value) {
+              return AddRateLimit(value, &o->rate_limiter_resources);
+            }}),
+       Repeated(
+           {"host-policy", "<policy>,<setting>=<value>", "",
+            "Where instances run that use this policy: cpu-cores (0-4 or 1,3) for their threads, "
+            "numa-node (a number) for their memory. An instance group's host_policy names it; "
+            "otherwise it is cpu for KIND_CPU and model for KIND_MODEL. May be given several "
+            "times.",
+            [o](absl::string_view value) { return AddHostPolicy(value, o); }})}};
 }
 
 }  // namespace nereid

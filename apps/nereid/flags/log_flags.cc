@@ -1,7 +1,7 @@
 #include <absl/strings/str_cat.h>
 
-#include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "options/flag_kinds.h"
 
 namespace nereid {
 namespace {

@@ -1,7 +1,7 @@
 #include <absl/strings/str_cat.h>
 
-#include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "options/flag_kinds.h"
 #include "scheduling/dynamic/inline_policy.h"
 
 namespace nereid {
@@ -27,8 +27,9 @@ FlagGroup RepositoryFlags(Settings* s) {
   ServerOptions* const o = &s->server;
   return {
       "Model repository",
-      {OfFolder(StringSetFlag("model-repository", &o->model_repositories,
-                              "Folder of models to serve. Needed; may be given several times.")),
+      {Usual(OfFolder(StringSetFlag("model-repository", &o->model_repositories,
+                                    "Folder of models to serve. Needed, unless MODEL or DIR says "
+                                    "what to serve; may be given several times."))),
        OfFolder(
            StringSetFlag("model-store", &o->model_repositories, "The same as --model-repository.")),
        BooleanFlag("exit-on-error", &o->exit_on_error,
@@ -39,7 +40,7 @@ FlagGroup RepositoryFlags(Settings* s) {
        StrictModelConfig(s),
        BooleanFlag("strict-readiness", &o->strict_readiness,
                    "The server is ready only if all its models are."),
-       ChoiceFlag(
+       Usual(ChoiceFlag(
            "model-control-mode", &o->control_mode,
            {{"none", ModelControlMode::kNone},
             {"poll", ModelControlMode::kPoll},
@@ -47,15 +48,16 @@ FlagGroup RepositoryFlags(Settings* s) {
            LetterCase::kDoesNotMatter,
            "none: all models are loaded at the start. poll: so they are, and what changes in "
            "the repositories is taken up (--repository-poll-secs). explicit: those of "
-           "--load-model; clients load and unload models."),
+           "--load-model; clients load and unload models.")),
        IntegerFlag("repository-poll-secs", &o->repository_poll_secs, {0, kMaxInt},
                    "Seconds between two looks at the repositories with --model-control-mode=poll. "
                    "0: none."),
        BooleanFlag("model-namespacing", &o->model_namespacing,
                    "Models of the same name in several repositories are different models."),
-       StringSetFlag("load-model", &o->startup_models,
-                     "Model to load at the start with --model-control-mode=explicit; '*' alone: "
-                     "all. May be given several times."),
+       Usual(StringSetFlag(
+           "load-model", &o->startup_models,
+           "Model to load at the start with --model-control-mode=explicit; '*' alone: "
+           "all. May be given several times.")),
        NonEmptyFlag("single-model-name", &o->single_model_name,
                     "--single-model-name can not be empty",
                     "Name of the model if --model-repository is the folder of one model: it holds "

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "options/flag_kinds.h"
 
 namespace nereid {
 namespace {
@@ -29,10 +29,12 @@ FlagGroup ServerFlags(Settings* s) {
        SwitchFlag(
            "version", [s] { s->version = true; }, "Print the version of this server and exit."),
        StringFlag("id", &o->server_id, "Name of the server in its metadata."),
-       {"exit-timeout-secs", "<integer>", absl::StrCat(o->exit_timeout_secs),
-        "Seconds that SIGTERM or SIGINT leaves to requests in flight before the server exits all "
-        "the same. A negative number counts as 0.",
-        [o](absl::string_view value) { return SetExitTimeout(value, &o->exit_timeout_secs); }},
+       Usual(
+           {"exit-timeout-secs", "<integer>", absl::StrCat(o->exit_timeout_secs),
+            "Seconds that SIGTERM or SIGINT leaves to requests in flight before the server exits "
+            "all "
+            "the same. A negative number counts as 0.",
+            [o](absl::string_view value) { return SetExitTimeout(value, &o->exit_timeout_secs); }}),
        SecondsFlag("lame-duck-secs", &s->lame_duck, {0, 86'400},
                    "Seconds after SIGTERM or SIGINT in which the server says that it is not ready "
                    "but goes on serving, so that no request is lost while balancers and Kubernetes "

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "flags/flag_kinds.h"
+#include "options/flag_kinds.h"
 
 namespace nereid {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "flags/flag.h"
 #include "frontends/transport/tls_options.h"
+#include "options/flag.h"
 
 namespace nereid {
 

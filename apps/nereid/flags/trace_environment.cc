@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "flags/flag_values.h"
+#include "options/flag_values.h"
 
 namespace nereid {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/status_macros.h"
-#include "flags/flag_kinds.h"
 #include "flags/flag_table.h"
+#include "options/flag_kinds.h"
 
 namespace nereid {
 namespace {
@@ -151,16 +151,18 @@ Flag Old(Settings* s, const char* name, const char* argument, const char* settin
 FlagGroup TraceFlags(Settings* s) {
   return {
       "Traces",
-      {{"trace-config", "<string>", "",
-        "<setting>=<value>, or <mode>,<setting>=<value> for a setting of one mode. May be given "
-        "several times: level=OFF, TIMESTAMPS or TENSORS (both together if given twice), "
-        "rate=N traces one of N requests (1000), count=N so many of them (-1: any number), "
-        "triton,file=PATH is where they go, triton,log-frequency=N makes a numbered file of "
-        "each N (0: one file); mode=opentelemetry sends them to opentelemetry,url=URL "
-        "(http://localhost:4318/v1/traces), with opentelemetry,resource=NAME=VALUE and the "
-        "numbers opentelemetry,bsp_max_queue_size (2048), bsp_schedule_delay (5000 ms) and "
-        "bsp_max_export_batch_size (512).",
-        [s](absl::string_view value) { return SetTraceConfig(value, s); }},
+      {Repeated(
+           {"trace-config", "<string>", "",
+            "<setting>=<value>, or <mode>,<setting>=<value> for a setting of one mode. May be "
+            "given "
+            "several times: level=OFF, TIMESTAMPS or TENSORS (both together if given twice), "
+            "rate=N traces one of N requests (1000), count=N so many of them (-1: any number), "
+            "triton,file=PATH is where they go, triton,log-frequency=N makes a numbered file of "
+            "each N (0: one file); mode=opentelemetry sends them to opentelemetry,url=URL "
+            "(http://localhost:4318/v1/traces), with opentelemetry,resource=NAME=VALUE and the "
+            "numbers opentelemetry,bsp_max_queue_size (2048), bsp_schedule_delay (5000 ms) and "
+            "bsp_max_export_batch_size (512).",
+            [s](absl::string_view value) { return SetTraceConfig(value, s); }}),
        Old(s, "trace-file", kFileArgument, "triton,file=", "triton,file=PATH"),
        OldLevel(Old(s, "trace-level", "<string>", "level=", "level=LEVEL"), s),
        Old(s, "trace-rate", "<integer>", "rate=", "rate=N"),

@@ -12,6 +12,7 @@
 
 #include "base/caught.h"
 #include "base/status_macros.h"
+#include "options/parse.h"
 #include "probe/probe_answer.h"
 #include "probe/probe_connection.h"
 #include "probe/probe_request.h"
@@ -93,14 +94,7 @@ Outcome ProbeWithin(const ProbeRequest& request) try {
 int ProbeCommand(const std::vector<std::string>& args, const std::string& default_url,
                  std::ostream& out, std::ostream& err) {
   const absl::StatusOr<ProbeRequest> request = ParseProbeRequest(args, default_url);
-  if (!request.ok()) {
-    err << "nereid probe: " << request.status().message() << "\n" << kProbeUsage;
-    return kCannot;
-  }
-  if (request->help) {
-    out << kProbeUsage;
-    return kGood;
-  }
+  if (!request.ok()) return WrongCommandLine("probe", request.status(), err);
   std::signal(SIGPIPE, SIG_IGN);  // TLS writes to sockets without MSG_NOSIGNAL
   const Outcome outcome = ProbeWithin(*request);
   (outcome.exit_status == kCannot ? err : out) << outcome.sentence << ".\n";

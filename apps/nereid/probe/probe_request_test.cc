@@ -78,7 +78,7 @@ TEST(ProbeRequestTest, WrongArgumentsAreNamed) {
   };
   for (const Case& wrong : std::vector<Case>{
            {{"--bogus"}, "unknown option --bogus"},
-           {{"here"}, "unknown option here"},
+           {{"here"}, "'here' is not an option"},
            {{"--timeout-s=0"}, "--timeout-s is '0'"},
            {{"--timeout-s=nan"}, "--timeout-s is 'nan'"},
            {{"--timeout-s=3601"}, "at most 3600"},

@@ -1,7 +1,6 @@
 #include "replay/replay_command.h"
 
 #include <absl/status/statusor.h>
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <filesystem>
@@ -11,8 +10,11 @@
 #include "base/status_macros.h"
 #include "bench/live_line.h"
 #include "bench/measuring_process.h"
-#include "bench/option_table.h"
 #include "bench/text_report.h"
+#include "options/command_flags.h"
+#include "options/flag_kinds.h"
+#include "options/load_flags.h"
+#include "options/parse.h"
 #include "replay/live_replay.h"
 #include "replay/live_replay_text.h"
 #include "replay/replay_text.h"
@@ -23,32 +25,56 @@ namespace nereid {
 namespace {
 
 constexpr int kCannot = 1;
-constexpr int kWrongOptions = 2;
 constexpr double kLeastSpeed = 0.01;
 constexpr double kMostSpeed = 1000;
 
 struct ReplayRequest {
+  ReplayRequest() { server.target.host.clear(); }
+
   std::string file, model, config;
-  bool in_virtual_time = false, batches = false, json = false, help = false;
+  bool in_virtual_time = false, batches = false, json = false;
   double speed = 0;            // 0: not given, which means 1
-  bench::BenchOptions server;  // of a replay against a server
+  bench::BenchOptions server;  // of a replay against a server; without a host there is none
 };
 
-std::vector<bench::Option> OptionsOf(ReplayRequest* r) {
-  return {
-      {"help", "", bench::Flag(&r->help)},
-      {"virtual", "", bench::Flag(&r->in_virtual_time)},
-      {"batches", "", bench::Flag(&r->batches)},
-      {"json", "", bench::Flag(&r->json)},
-      {"model", "VALUE", bench::Name("--model", &r->model)},
-      {"config", "VALUE", bench::ConfigFile("--config", &r->config)},
-      {"url", "VALUE", bench::Url(&r->server.target)},
-      {"speed", "VALUE", bench::Number("--speed", &r->speed, {kLeastSpeed, kMostSpeed, false})},
-      {"header", "VALUE", bench::Header(&r->server.headers)},
-      {"shape", "VALUE", bench::InputShape(&r->server.inputs.shapes)},
-      {"max-in-flight", "VALUE",
-       bench::Whole("--max-in-flight", &r->server.max_in_flight, 1, bench::kMostConcurrency)},
+CommandTable TableFor(ReplayRequest* r) {
+  CommandTable table;
+  table.name = "replay";
+  table.summary = "play a recording back, in virtual time or against a server";
+  table.synopsis = "FILE --virtual|--url=URL [options]";
+  table.description = {
+      "With --virtual, runs the requests of a recording (nereid --record=FILE) through the real "
+      "scheduler in virtual time, with the recorded arrivals and execution times, and says how "
+      "many "
+      "of the recorded batches are reproduced, and where the first difference is. No server is "
+      "needed, and no model is loaded. The response cache, the rate limiter and a model's own "
+      "batching take no part; where they did in the recording, the answer says so.",
+      "With --url, sends them to a running server at the recorded times, and compares the "
+      "latencies. Inputs that were not recorded are made up, with the recorded batch sizes."};
+  table.flags = {
+      TurnOnFlag("virtual", &r->in_virtual_time, "in virtual time"),
+      UrlFlag(&r->server.target, "",
+              "http://HOST:PORT, or with https, grpc or grpcs; certificates are not verified"),
+      WithDefaultText("the one with the most requests", NameFlag("model", &r->model, "the model")),
+      ConfigFileFlag("config", &r->config,
+                     "--virtual: a config.pbtxt to use instead of the recorded configuration"),
+      TurnOnFlag("batches", &r->batches, "--virtual: print every simulated batch, a line each"),
+      WithDefaultText("1", NumberFlag("speed", "X", &r->speed, {kLeastSpeed, kMostSpeed, false},
+                                      "--url: X times as fast as recorded")),
+      HeaderFlag(&r->server.headers),
+      ShapeFlag(&r->server.inputs.shapes,
+                "--url: shape of an input that may have any, without the batch dimension; may be "
+                "repeated"),
+      WholeFlag("max-in-flight", &r->server.max_in_flight, 1, bench::kMostConcurrency,
+                "--url: requests in flight at most"),
+      TurnOnFlag("json", &r->json, "print JSON"),
   };
+  table.flags[2].argument = "NAME[:VERSION]";
+  table.argument = {"FILE", StoreIn(&r->file)};
+  table.exit_status =
+      "0: replayed; 1: the recording cannot be replayed, or no request was answered; 2: wrong "
+      "options.";
+  return table;
 }
 
 absl::Status Check(const ReplayRequest& request) {
@@ -73,17 +99,7 @@ absl::Status Check(const ReplayRequest& request) {
 
 absl::StatusOr<ReplayRequest> Parse(const std::vector<std::string>& args) {
   ReplayRequest request;
-  const std::vector<bench::Option> options = OptionsOf(&request);
-  for (const std::string& arg : args) {
-    if (absl::StartsWith(arg, "-")) {
-      RETURN_IF_ERROR(bench::SetOption(options, arg));
-    } else if (!request.file.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("one recording at a time, not also ", arg));
-    } else {
-      request.file = arg;
-    }
-  }
-  if (request.help) return request;
+  RETURN_IF_ERROR(ParseCommandArguments(TableFor(&request), args));
   RETURN_IF_ERROR(Check(request));
   return request;
 }
@@ -136,16 +152,11 @@ absl::Status Replay(const ReplayRequest& request, std::ostream& out, std::ostrea
 
 }  // namespace
 
+CommandTable ReplayTable() { return DescribedBy(&TableFor); }
+
 int ReplayCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
   const absl::StatusOr<ReplayRequest> request = Parse(args);
-  if (!request.ok()) {
-    err << "nereid replay: " << request.status().message() << "\n" << kReplayUsage;
-    return kWrongOptions;
-  }
-  if (request->help) {
-    out << kReplayUsage;
-    return 0;
-  }
+  if (!request.ok()) return WrongCommandLine("replay", request.status(), err);
   const absl::Status replayed = Replay(*request, out, err);
   if (replayed.ok()) return 0;
   err << "nereid replay: " << request->file << ": " << replayed.message() << "\n";

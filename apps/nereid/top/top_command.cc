@@ -12,6 +12,7 @@
 #include "api/api_client.h"
 #include "base/caught.h"
 #include "base/clock.h"
+#include "options/parse.h"
 #include "top/live_answer.h"
 #include "top/terminal.h"
 #include "top/top_request.h"
@@ -105,14 +106,7 @@ absl::Status Show(const TopRequest& request, TopOutput output, std::ostream& out
 int TopCommand(const std::vector<std::string>& args, TopOutput output, std::ostream& out,
                std::ostream& err) {
   const absl::StatusOr<TopRequest> request = ParseTopRequest(args);
-  if (!request.ok()) {
-    err << "nereid top: " << request.status().message() << "\n" << kTopUsage;
-    return kWrongOptions;
-  }
-  if (request->probe.help) {
-    out << kTopUsage;
-    return kGood;
-  }
+  if (!request.ok()) return WrongCommandLine("top", request.status(), err);
   std::signal(SIGPIPE, SIG_IGN);  // TLS writes to sockets without MSG_NOSIGNAL
   const absl::Status shown = Show(*request, output, out, err);
   if (shown.ok()) return kGood;

@@ -4,21 +4,25 @@
 
 #include <absl/status/statusor.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "options/command_table.h"
 #include "probe/probe_request.h"
 
 namespace nereid {
 
 struct TopRequest {
-  Duration interval{0};
+  Duration interval = std::chrono::seconds(2);
   bool once = false;
   bool json = false;
   ProbeRequest probe;  // where to ask; at least one target, all of HTTP. `model`: only this one
   std::string path() const;
 };
+
+CommandTable TopTable();
 
 // INVALID_ARGUMENT.
 absl::StatusOr<TopRequest> ParseTopRequest(const std::vector<std::string>& args);

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "bench/live_line.h"
 #include "bench/measuring_process.h"
+#include "options/parse.h"
 #include "simulation/pipeline.h"
 #include "simulation/simulated_config.h"
 #include "tune/config_file.h"
@@ -131,15 +132,7 @@ int Fail(const absl::Status& status, int exit_status, std::ostream& err) {
 
 int TuneCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
   const absl::StatusOr<TuneOptions> options = ParseTuneOptions(args);
-  if (!options.ok()) {
-    Fail(options.status(), kWrong, err);
-    err << "`nereid tune --help` lists the options.\n";
-    return kWrong;
-  }
-  if (options->help) {
-    out << kTuneUsage;
-    return kGood;
-  }
+  if (!options.ok()) return WrongCommandLine("tune", options.status(), err);
   bench::PrepareToMeasure();
   const absl::Status tuned = Tune(*options, out, err);
   out.flush();

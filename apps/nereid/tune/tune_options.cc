@@ -1,13 +1,14 @@
 #include "tune/tune_options.h"
 
-#include <absl/strings/match.h>
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "base/status_macros.h"
-#include "bench/option_table.h"
+#include "options/command_flags.h"
+#include "options/flag_kinds.h"
+#include "options/load_flags.h"
+#include "options/parse.h"
 
 namespace nereid {
 namespace {
@@ -20,71 +21,106 @@ constexpr int kUsualClients = 64;
 constexpr int kMostClients = 1024;
 constexpr double kMostRate = 1e6;
 
-bench::Setter ObjectiveOf(Objective* objective) {
-  return [=](absl::string_view text) {
-    *objective = text == "latency"  ? Objective::kLatency
-                 : text == "memory" ? Objective::kMemory
-                                    : Objective::kThroughput;
-    return *objective != Objective::kThroughput || text == "throughput"
-               ? absl::OkStatus()
-               : bench::Wrong("--objective", text, "throughput, latency or memory");
-  };
-}
-
-// An option that the private server gets as it is.
-bench::Setter Passed(const char* option, std::vector<std::string>* to) {
-  return [=](absl::string_view text) {
-    to->push_back(absl::StrCat(option, "=", text));
-    return absl::OkStatus();
-  };
-}
-
 struct Values {
   int concurrency = 0, max_concurrency = 0, batch_size = 1;
   double rate = 0, p99_ms = 0;
 };
 
-std::vector<bench::Option> OptionsOf(TuneOptions* o, Values* v) {
-  using bench::Whole;
+// What the setters fill.
+struct TuneLine {
+  TuneLine() { options.load.arrivals = bench::Arrivals::kPoisson; }
+  TuneOptions options;
+  Values values;
+};
+
+std::vector<Flag> FlagsOfGoal(TuneOptions* o, Values* v) {
   return {
-      {"help", "", bench::Flag(&o->help)},
-      {"model-repository", "VALUE", bench::Name("--model-repository", &o->repository)},
-      {"objective", "VALUE", ObjectiveOf(&o->goal.objective)},
-      {"p99-ms", "VALUE", bench::Number("--p99-ms", &v->p99_ms, {0.001, 1e6, false})},
-      {"memory-mb", "VALUE", bench::Number("--memory-mb", &o->goal.memory_mib, {1, 1e7, false})},
-      {"min-throughput", "VALUE",
-       bench::Number("--min-throughput", &o->goal.min_throughput, {1e-3, 1e9, false})},
-      {"max-instances", "VALUE", Whole("--max-instances", &o->max_instances, 1, kMostInstances)},
-      {"max-batch-sizes", "VALUE",
-       bench::List("--max-batch-sizes", &o->max_batch_sizes, {1, kMostBatch, true})},
-      {"threads", "VALUE", bench::List("--threads", &o->threads, {1, kMostThreads, true})},
-      {"same-backend", "", bench::Flag(&o->same_backend)},
-      {"concurrency", "VALUE", Whole("--concurrency", &v->concurrency, 1, kMostClients)},
-      {"max-concurrency", "VALUE",
-       Whole("--max-concurrency", &v->max_concurrency, 1, kMostClients)},
-      {"rate", "VALUE", bench::Number("--rate", &v->rate, {1e-3, kMostRate, false})},
-      {"arrivals", "VALUE", bench::Arriving(&o->load.arrivals)},
-      {"recording", "VALUE", bench::File("--recording", &o->recording)},
-      {"batch-size", "VALUE", Whole("--batch-size", &v->batch_size, 1, kMostBatch)},
-      {"shape", "VALUE", bench::InputShape(&o->inputs.shapes)},
-      {"input", "VALUE", bench::InputFile(&o->inputs.files)},
-      {"seconds", "VALUE", bench::Number("--seconds", &o->seconds, {0.1, 3600, false})},
-      {"measure", "VALUE", Whole("--measure", &o->measure, 0, 1000)},
-      {"state", "VALUE", bench::File("--state", &o->state_file)},
-      {"html", "VALUE", bench::File("--html", &o->html_file)},
-      {"apply", "", bench::Flag(&o->apply)},
-      {"load-model", "VALUE",
-       [o](absl::string_view text) {
-         o->load_models.emplace_back(text);
-         return absl::OkStatus();
-       }},
-      {"backend-directory", "VALUE",
-       [o](absl::string_view text) {
-         o->backend_directory = std::string(text);
-         return Passed("--backend-directory", &o->server_options)(text);
-       }},
-      {"backend-config", "VALUE", Passed("--backend-config", &o->server_options)},
+      FolderFlag("model-repository", &o->repository, "the folder with the model's folder"),
+      KindFlag<Objective>("objective", &o->goal.objective,
+                          {{"throughput", Objective::kThroughput},
+                           {"latency", Objective::kLatency},
+                           {"memory", Objective::kMemory}},
+                          "throughput",
+                          "throughput (the largest), latency (the lowest p99) or memory (the least "
+                          "of the server)"),
+      NumberFlag("p99-ms", "MS", &v->p99_ms, {0.001, 1e6, false},
+                 "the 99th percentile of the latency has to be at most this"),
+      NumberFlag("memory-mb", "MIB", &o->goal.memory_mib, {1, 1e7, false},
+                 "the server's memory has to be at most this, in MiB"),
+      NumberFlag("min-throughput", "N", &o->goal.min_throughput, {1e-3, 1e9, false},
+                 "at least N requests per second have to be answered"),
+      WholeFlag("concurrency", &v->concurrency, 1, kMostClients,
+                "the load is a closed loop of N clients"),
+      NumberFlag("rate", "R", &v->rate, {1e-3, kMostRate, false},
+                 "the load is R requests per second"),
+      ArrivalsFlag(&o->load.arrivals, "how they fall due: constant, poisson, bursty or step"),
+      FileFlag("recording", &o->recording,
+               "the load is that of a recording (nereid --record=FILE)"),
+      WithDefaultText("64", WholeFlag("max-concurrency", &v->max_concurrency, 1, kMostClients,
+                                      "without a load, closed loops of 1 to N clients are tried")),
+      WholeFlag("batch-size", &v->batch_size, 1, kMostBatch, "rows of a request"),
   };
+}
+
+std::vector<Flag> FlagsOfSearch(TuneOptions* o) {
+  Flag backends =
+      PassedFlag("backend-directory", "DIR", &o->server_options, "as the option of the server");
+  backends.repeated = false;
+  backends.set = [o, set = std::move(backends.set)](absl::string_view text) {
+    o->backend_directory = std::string(text);
+    return set(text);
+  };
+  return {
+      WithDefaultText("twice the processors, at most 8",
+                      WholeFlag("max-instances", &o->max_instances, 1, kMostInstances,
+                                "try up to N instances")),
+      WithDefaultText("today's alone",
+                      ListFlag("max-batch-sizes", "N,N", &o->max_batch_sizes, {1, kMostBatch, true},
+                               "largest batches to try; requests with larger batches than that "
+                               "are refused")),
+      WithDefaultText("today's, and 1, 2, 4, ... up to the processors",
+                      ListFlag("threads", "N,N", &o->threads, {1, kMostThreads, true},
+                               "threads of an execution to try, where the backend has a parameter "
+                               "for them")),
+      TurnOnFlag("same-backend", &o->same_backend,
+                 "do not try other installed backends that read the model's file"),
+      ShapeFlag(&o->inputs.shapes, "shape of an input that may have any; may be repeated"),
+      InputFileFlag(&o->inputs.files),
+      NumberFlag("seconds", "S", &o->seconds, {0.1, 3600, false}, "length of a measurement"),
+      WholeFlag("measure", &o->measure, 0, 1000, "measure the best N configurations, and today's"),
+      FileFlag("state", &o->state_file, "keep what was measured in this file, and go on with it"),
+      FileFlag("html", &o->html_file, "write a page with a plot"),
+      TurnOnFlag("apply", &o->apply,
+                 "write config.pbtxt; the old one becomes config.pbtxt.before-tune"),
+      NamesFlag("load-model", &o->load_models,
+                "another model of the repository that this one needs; may be repeated"),
+      std::move(backends),
+      PassedFlag("backend-config", "NAME,KEY=VALUE", &o->server_options,
+                 "as the option of the server; may be repeated"),
+  };
+}
+
+CommandTable TableFor(TuneLine* line) {
+  TuneOptions* const o = &line->options;
+  CommandTable table;
+  table.name = "tune";
+  table.summary = "find the best instance count and batching of a model";
+  table.synopsis = "MODEL --model-repository=DIR [options]";
+  table.description = {
+      "Finds the number of instances, the preferred batch sizes, the queue delay and the threads "
+      "with which a model serves best on this machine: measures how long executions take, judges "
+      "many configurations in a simulation of the scheduler, and measures the best ones. If MODEL "
+      "is an ensemble, the models of its steps are varied together. For that it starts private "
+      "servers, one at a time, with copies of the models' folders; a running server is not "
+      "touched. Prints the evidence and the change of config.pbtxt, and changes nothing without "
+      "--apply. Ctrl-C ends early."};
+  table.flags = FlagsOfGoal(o, &line->values);
+  for (Flag& flag : FlagsOfSearch(o)) table.flags.push_back(std::move(flag));
+  table.argument = {"MODEL", StoreIn(&o->model)};
+  table.exit_status =
+      "0: a configuration was found; 1: the model cannot be tuned, or the end came early; 2: wrong "
+      "options.";
+  return table;
 }
 
 absl::Status TakeLoad(const Values& v, TuneOptions* o) {
@@ -144,21 +180,13 @@ absl::Status CheckGoal(const Goal& goal, const TuneLoad& load) {
 
 }  // namespace
 
+CommandTable TuneTable() { return DescribedBy(&TableFor); }
+
 absl::StatusOr<TuneOptions> ParseTuneOptions(const std::vector<std::string>& args) {
-  TuneOptions options;
-  options.load.arrivals = bench::Arrivals::kPoisson;
-  Values values;
-  const std::vector<bench::Option> known = OptionsOf(&options, &values);
-  for (const std::string& arg : args) {
-    if (absl::StartsWith(arg, "-")) {
-      RETURN_IF_ERROR(bench::SetOption(known, arg));
-    } else if (!options.model.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("one MODEL at a time, not also ", arg));
-    } else {
-      options.model = arg;
-    }
-  }
-  if (options.help) return options;
+  TuneLine line;
+  RETURN_IF_ERROR(ParseCommandArguments(TableFor(&line), args));
+  TuneOptions& options = line.options;
+  const Values& values = line.values;
   if (options.model.empty()) {
     return absl::InvalidArgumentError("the name of the MODEL is missing");
   }
@@ -173,7 +201,7 @@ absl::StatusOr<TuneOptions> ParseTuneOptions(const std::vector<std::string>& arg
     const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     options.max_instances = std::min(2 * cores, kUsualInstances);
   }
-  return options;
+  return std::move(options);
 }
 
 }  // namespace nereid

@@ -9,13 +9,13 @@
 
 #include "apps/loadgen/arrivals.h"
 #include "bench/bench_options.h"
+#include "options/command_table.h"
 #include "tune/choice.h"
 #include "tune/prediction.h"
 
 namespace nereid {
 
 struct TuneOptions {
-  bool help = false;
   std::string model;
   std::string repository;
   Goal goal;
@@ -34,6 +34,8 @@ struct TuneOptions {
   std::vector<std::string> server_options;
   std::string backend_directory;  // one of these; empty: the server's default
 };
+
+CommandTable TuneTable();
 
 // `args`: the arguments after "tune". INVALID_ARGUMENT with one sentence that names the option.
 absl::StatusOr<TuneOptions> ParseTuneOptions(const std::vector<std::string>& args);

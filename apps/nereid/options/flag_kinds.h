@@ -1,8 +1,8 @@
 // The usual kinds of options: each function makes a row of the table. Such an option stores its
 // value in `*target`. The value of `*target` when the table is made is the default shown by --help,
 // so a default is defined only at its target.
-#ifndef NEREID_APPS_NEREID_FLAGS_FLAG_KINDS_H_
-#define NEREID_APPS_NEREID_FLAGS_FLAG_KINDS_H_
+#ifndef NEREID_APPS_NEREID_OPTIONS_FLAG_KINDS_H_
+#define NEREID_APPS_NEREID_OPTIONS_FLAG_KINDS_H_
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "flags/flag.h"
-#include "flags/flag_values.h"
+#include "options/flag.h"
+#include "options/flag_values.h"
 
 namespace nereid {
 
@@ -108,6 +108,10 @@ Flag ChoiceFlag(std::string name, Value* target, std::vector<std::pair<std::stri
 Flag OfFile(Flag flag);
 Flag OfFolder(Flag flag);
 
+// May be given several times.
+Flag Repeated(Flag flag);
+// Is shown by the short --help.
+Flag Usual(Flag flag);
 // Describes a default that is not a fixed value.
 Flag WithDefaultText(std::string text, Flag flag);
 // Uses this text for every refusal of a value.
@@ -117,4 +121,4 @@ Flag Deprecated(std::vector<std::string>* deprecations, const std::string& inste
 
 }  // namespace nereid
 
-#endif  // NEREID_APPS_NEREID_FLAGS_FLAG_KINDS_H_
+#endif  // NEREID_APPS_NEREID_OPTIONS_FLAG_KINDS_H_

@@ -1,6 +1,6 @@
 // Parses the values of options. Pure, thread-safe.
-#ifndef NEREID_APPS_NEREID_FLAGS_FLAG_VALUES_H_
-#define NEREID_APPS_NEREID_FLAGS_FLAG_VALUES_H_
+#ifndef NEREID_APPS_NEREID_OPTIONS_FLAG_VALUES_H_
+#define NEREID_APPS_NEREID_OPTIONS_FLAG_VALUES_H_
 
 #include <absl/status/status.h>
 #include <absl/strings/string_view.h>
@@ -23,4 +23,4 @@ absl::Status ParseNumber(absl::string_view value, double* out);
 
 }  // namespace nereid
 
-#endif  // NEREID_APPS_NEREID_FLAGS_FLAG_VALUES_H_
+#endif  // NEREID_APPS_NEREID_OPTIONS_FLAG_VALUES_H_

@@ -1,4 +1,4 @@
-#include "flags/flag_values.h"
+#include "options/flag_values.h"
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>

@@ -1,4 +1,4 @@
-#include "bench/value_list.h"
+#include "options/value_list.h"
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -9,7 +9,7 @@
 
 #include "base/status_macros.h"
 
-namespace nereid::bench {
+namespace nereid {
 namespace {
 
 absl::Status TooMany(absl::string_view option) {
@@ -76,4 +76,4 @@ absl::StatusOr<std::vector<double>> ParseValueList(absl::string_view option, abs
       option, " is '", text, "', which is empty: the first value is larger than the last"));
 }
 
-}  // namespace nereid::bench
+}  // namespace nereid

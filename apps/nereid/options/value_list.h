@@ -1,14 +1,14 @@
 // Lists of numbers as options: "8", "1,2,4", "1:8" (in steps of one), "100:500:100", "1:64:x2".
 // Pure functions.
-#ifndef NEREID_APPS_NEREID_BENCH_VALUE_LIST_H_
-#define NEREID_APPS_NEREID_BENCH_VALUE_LIST_H_
+#ifndef NEREID_APPS_NEREID_OPTIONS_VALUE_LIST_H_
+#define NEREID_APPS_NEREID_OPTIONS_VALUE_LIST_H_
 
 #include <absl/status/statusor.h>
 #include <absl/strings/string_view.h>
 
 #include <vector>
 
-namespace nereid::bench {
+namespace nereid {
 
 // Most numbers that a list may have.
 inline constexpr size_t kMostValues = 64;
@@ -26,6 +26,6 @@ absl::StatusOr<double> ParseNumber(absl::string_view option, absl::string_view t
 absl::StatusOr<std::vector<double>> ParseValueList(absl::string_view option, absl::string_view text,
                                                    const Bounds& bounds);
 
-}  // namespace nereid::bench
+}  // namespace nereid
 
-#endif  // NEREID_APPS_NEREID_BENCH_VALUE_LIST_H_
+#endif  // NEREID_APPS_NEREID_OPTIONS_VALUE_LIST_H_

@@ -1,4 +1,4 @@
-#include "flags/flag_kinds.h"
+#include "options/flag_kinds.h"
 
 #include <algorithm>
 
@@ -37,10 +37,11 @@ Flag NonEmptyFlag(std::string name, std::string* target, std::string error, std:
 }
 
 Flag StringSetFlag(std::string name, std::set<std::string>* target, std::string help) {
-  return {std::move(name), "<string>", "", std::move(help), [target](absl::string_view value) {
-            target->insert(std::string(value));
-            return absl::OkStatus();
-          }};
+  return Repeated(
+      {std::move(name), "<string>", "", std::move(help), [target](absl::string_view value) {
+         target->insert(std::string(value));
+         return absl::OkStatus();
+       }});
 }
 
 Flag PortFlag(std::string name, uint16_t* target, std::map<std::string, absl::Status>* errors) {
@@ -79,6 +80,16 @@ Flag OfFile(Flag flag) {
 
 Flag OfFolder(Flag flag) {
   flag.argument = kFolderArgument;
+  return flag;
+}
+
+Flag Repeated(Flag flag) {
+  flag.repeated = true;
+  return flag;
+}
+
+Flag Usual(Flag flag) {
+  flag.usual = true;
   return flag;
 }
 
