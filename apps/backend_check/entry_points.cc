@@ -29,7 +29,7 @@ TRITONSERVER_Error* Watched(const char* function, const Call& call) {
     FoundException(function, e.what());
     throw;
   } catch (...) {
-    FoundException(function, "an object that is no std::exception");
+    FoundException(function, "an object that is not a std::exception");
     throw;
   }
 }

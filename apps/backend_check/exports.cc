@@ -48,7 +48,7 @@ class MappedFile {
     if (fd < 0 || fstat(fd, &status) != 0) {
       const std::string why = std::strerror(errno);
       if (fd >= 0) close(fd);
-      return absl::NotFoundError(absl::StrCat("'", path, "' can not be read: ", why));
+      return absl::NotFoundError(absl::StrCat("'", path, "' cannot be read: ", why));
     }
     MappedFile file;
     file.size_ = static_cast<size_t>(status.st_size);
@@ -90,7 +90,7 @@ absl::Status CheckHeader(const std::string& path, const Header* header) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("'", path, "' is no shared object of ", 8 * sizeof(void*), " bits"));
+      absl::StrCat("'", path, "' is not a shared object of ", 8 * sizeof(void*), " bits"));
 }
 
 // The plain name of a function of the interface that is exported under its C++ name, else "".

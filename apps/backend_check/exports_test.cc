@@ -56,8 +56,8 @@ class FileTest : public testing::Test {
 
 TEST_F(FileTest, OtherFilesAreRefused) {
   EXPECT_EQ(Read("").code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(Read("short").message(), HasSubstr("is no shared object"));
-  EXPECT_THAT(Read(std::string(500, 'x')).message(), HasSubstr("is no shared object"));
+  EXPECT_THAT(Read("short").message(), HasSubstr("is not a shared object"));
+  EXPECT_THAT(Read(std::string(500, 'x')).message(), HasSubstr("is not a shared object"));
   EXPECT_EQ(ReadExports(path_ + "x").status().code(), absl::StatusCode::kNotFound);
 }
 
@@ -68,7 +68,7 @@ TEST_F(FileTest, SectionsBehindTheEndAreLeftOut) {
   bytes[16] = 3;  // e_type: a shared object
   EXPECT_TRUE(Read(bytes).ok());
   bytes[4] = 1;  // EI_CLASS: 32 bits
-  EXPECT_THAT(Read(bytes).message(), HasSubstr("is no shared object of 64 bits"));
+  EXPECT_THAT(Read(bytes).message(), HasSubstr("is not a shared object of 64 bits"));
 }
 
 TEST(ReadExports, ListsTheServersLibrary) {

@@ -5,7 +5,7 @@ namespace {
 
 constexpr FindingKind kKinds[] = {
     // ---- The file.
-    {"load-failed", "the library can not be loaded",
+    {"load-failed", "the library cannot be loaded",
      "the server loads a library with all its symbols at once, and a model that needs it fails",
      "link everything that the library uses, build it for this machine, and leave undefined only "
      "the server's own functions"},
@@ -54,7 +54,7 @@ constexpr FindingKind kKinds[] = {
      "its memory may belong to another request by then",
      "take what is needed later (a response factory, statistics) before the release"},
     {"not-released", "a request was not released in time",
-     "the client may wait for ever, and the model can not be unloaded",
+     "the client may wait for ever, and the model cannot be unloaded",
      "release every request that Execute takes, also after errors"},
     {"error-after-release", "Execute returns an error although it has released requests",
      "an error says that all requests of the batch are still the server's; other servers then use "
@@ -87,7 +87,7 @@ constexpr FindingKind kKinds[] = {
      "clients get a tensor without its data",
      "call TRITONBACKEND_OutputBuffer for each output, or leave the output out"},
     {"output-size", "an output's buffer does not fit its shape and type",
-     "clients can not decode the answer", "shape, type and byte size have to agree"},
+     "clients cannot decode the answer", "shape, type and byte size have to agree"},
     {"output-type", "an output has another type than the configuration says",
      "clients prepare for the type that the configuration promises",
      "use the configured type, or correct the configuration"},
@@ -107,7 +107,7 @@ constexpr FindingKind kKinds[] = {
     {"statistics-outcome", "a request that was answered by an error is reported as a success",
      "failures do not show in statistics and metrics", "pass success = false"},
     {"no-batch-statistics", "no statistics of a batch are reported",
-     "the counts of executions and of batch sizes stay 0, and batching can not be tuned",
+     "the counts of executions and of batch sizes stay 0, and batching cannot be tuned",
      "call TRITONBACKEND_ModelInstanceReportBatchStatistics once per execution"},
     // ---- What is left behind.
     {"response-leaked", "a response is neither sent nor deleted",

@@ -96,7 +96,7 @@ bool LoadAgain(const TrialPlan& plan, Server* server) {
 // Reports what keeps requests from being sent; requests that do not come back are found by others.
 void ReportUnsent(const absl::Status& status) {
   if (status.code() != absl::StatusCode::kUnavailable) {
-    Report().Cannot(absl::StrCat("a request can not be sent: ", status.message(),
+    Report().Cannot(absl::StrCat("a request cannot be sent: ", status.message(),
                                  "; --input=FILE gives one that fits the model"));
   }
 }

@@ -67,7 +67,7 @@ std::string GrpcCall::Failure() const {
   if (!lost.empty()) return lost;
   if (!received.error().empty()) return received.error();
   if (!grpc_status.empty()) return absl::StrCat(StatusName(grpc_status), ": ", Decoded(message));
-  if (!http_status.empty()) return absl::StrCat("HTTP ", http_status, " and no gRPC");
+  if (!http_status.empty()) return absl::StrCat("HTTP ", http_status, " instead of gRPC");
   if (received.compressed()) return "a compressed answer, which nobody asked for";
   if (surplus) return "more responses than the request should have";
   if (reset) return "the server ended the call";

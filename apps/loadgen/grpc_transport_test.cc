@@ -335,7 +335,7 @@ TEST_F(GrpcTransportTest, AnotherHttpStatusIsAFailure) {
   behaviour_.status = "503";
   behaviour_.grpc_status = "";
   EXPECT_FALSE(OneCallSucceeds());
-  EXPECT_EQ(transport_->error(0), "HTTP 503 and no gRPC");
+  EXPECT_EQ(transport_->error(0), "HTTP 503 instead of gRPC");
 }
 
 TEST_F(GrpcTransportTest, HalfAMessageIsAFailure) {

@@ -90,7 +90,7 @@ bool RequestScript::EndSequence(int slot) {
 absl::StatusOr<SequenceText> HttpBodyOfStep(absl::string_view body, const SequenceStep& step) {
   static constexpr absl::string_view kBeforeId = R"({"parameters":{"sequence_id":)";
   if (body.empty() || body.front() != '{') {
-    return absl::InvalidArgumentError("the body is no JSON object");
+    return absl::InvalidArgumentError("the body is not a JSON object");
   }
   return SequenceText{
       absl::StrCat(kBeforeId, step.id, R"(,"sequence_start":)", step.start ? "true" : "false",

@@ -181,7 +181,7 @@ def test_a_file_that_is_no_backend(tmp_path: Path) -> None:
     text.write_text("no library")
     ran = backend_check(text)
     assert ran.returncode == 1
-    assert f"'{text}' is no shared object of 64 bits" in ran.stdout
+    assert f"'{text}' is not a shared object of 64 bits" in ran.stdout
 
 
 @pytest.mark.parametrize(
@@ -252,11 +252,11 @@ def test_what_can_not_be_checked(wrong: Path, model_repository: ModelRepository)
         (["--nonsense", wrong], "unknown option --nonsense"),
         (["--timeout-s=0", wrong], "--timeout-s is '0'"),
         (["--timeout=none", wrong], "--timeout-s is 'none'"),
-        ([PROJECT_ROOT / "missing.so"], "can not be read"),
+        ([PROJECT_ROOT / "missing.so"], "cannot be read"),
         ([renamed], "is not named libtriton_NAME.so"),
         ([f"--model={PROJECT_ROOT / 'missing'}", wrong], "there is no folder of a model '"),
         ([f"--input={PROJECT_ROOT / 'missing'}", wrong], "there is no file '"),
-        ([f"--input={request}", wrong], "a request can not be sent: "),
+        ([f"--input={request}", wrong], "a request cannot be sent: "),
         ([f"--model={other}", wrong], "the model does not use the backend 'wrong'"),
         ([backend_directory() / "onnxruntime" / "libtriton_onnxruntime.so"],
          "a made-up model does not load: "),

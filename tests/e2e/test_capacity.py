@@ -126,7 +126,7 @@ def test_what_is_wrong(times: Path, tmp_path: Path) -> None:
     wrong = run("m", f"--times={tmp_path}/no")
     assert (wrong.returncode, wrong.stderr) == (
         2,
-        f"nereid capacity: --times={tmp_path}/no: it is no state of `nereid tune` of version 3\n",
+        f"nereid capacity: --times={tmp_path}/no: it is not a state file of `nereid tune` of version 3\n",
     )
 
 

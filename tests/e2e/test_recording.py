@@ -321,7 +321,7 @@ def test_explain(server: ServerProcess) -> None:
     )
     of_model = lines(explain("batched", url))
     assert of_model[0].startswith("Model batched version 1: the last ")
-    assert any(line.startswith("Requests spend most of their time") for line in of_model)
+    assert any(line.startswith("Requests spend the largest part of their time") for line in of_model)
     assert "\033" not in "".join([*of_request, *of_model]), "no terminal, no colours"
     as_json = json.loads("\n".join(lines(explain("--model=batched:1", "--json", url))))
     assert as_json["model"] == "batched"

@@ -94,7 +94,7 @@ absl::Status AppendList(const TensorDescription& tensor, const JsonValue& list, 
     if (!AppendElement(tensor.type, value, &to->bytes)) {
       return Bad(
           tensor.name,
-          absl::StrCat("has a value that is no ", DataTypeName(tensor.type), " at place ",
+          absl::StrCat("has a value that is not of type ", DataTypeName(tensor.type), " at place ",
                        to->count, "; FP16 and BF16 can only be given as {\"b64\": \"...\"}"));
     }
     ++to->count;
@@ -106,7 +106,7 @@ absl::Status ReadBase64(const TensorDescription& tensor, const JsonValue& text, 
   if (!text.IsString() ||
       !absl::Base64Unescape(absl::string_view(text.GetString(), text.GetStringLength()),
                             &to->bytes)) {
-    return Bad(tensor.name, "has a \"b64\" that is no base64");
+    return Bad(tensor.name, "has a \"b64\" that is not base64");
   }
   const uint32_t size = DataTypeByteSize(tensor.type);
   to->count = size == 0 ? -1 : static_cast<int64_t>(to->bytes.size() / size);
@@ -117,10 +117,10 @@ absl::StatusOr<DataTensor> ReadTensor(const TensorDescription& tensor, const Jso
   DataTensor read;
   const JsonValue* content = &value;
   if (const JsonValue* const shape = FindMember(value, "shape"); shape != nullptr) {
-    if (!shape->IsArray()) return Bad(tensor.name, "has a \"shape\" that is no list");
+    if (!shape->IsArray()) return Bad(tensor.name, "has a \"shape\" that is not a list");
     for (const JsonValue& dim : shape->GetArray()) {
       if (!dim.IsInt64() || dim.GetInt64() < 0) {
-        return Bad(tensor.name, "has a \"shape\" with something that is no size");
+        return Bad(tensor.name, "has a \"shape\" with an element that is not a size");
       }
       read.shape.push_back(dim.GetInt64());
     }
@@ -155,7 +155,7 @@ absl::StatusOr<std::vector<DataEntry>> ParseDataFile(absl::string_view json,
   for (const JsonValue& item : data->GetArray()) {
     if (!item.IsObject()) {
       return absl::InvalidArgumentError(
-          "an element of \"data\" is no object of inputs; lists, which perf_analyzer takes for "
+          "an element of \"data\" is not an object of inputs; lists, which perf_analyzer takes for "
           "sequences, are not supported");
     }
     DataEntry& entry = entries.emplace_back();

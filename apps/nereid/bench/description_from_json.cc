@@ -16,7 +16,7 @@ absl::Status Parse(absl::string_view json, absl::string_view what, JsonTree* tre
   const ParseBudget budget = ParseBudget::UpTo(kMostDescriptionBytes);
   if (ParseJson(json, kMostDepth, budget, tree).ok() && tree->IsObject()) return absl::OkStatus();
   return absl::DataLossError(
-      absl::StrCat("the server's answer about ", what, " is no JSON object"));
+      absl::StrCat("the server's answer about ", what, " is not a JSON object"));
 }
 
 // Calls `visit` for each object of a list; nothing if there is no such list.

@@ -31,7 +31,7 @@ constexpr NpyType kNpyTypes[] = {
 };
 
 absl::Status BadNpy(absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat("is no array that can be sent: ", why));
+  return absl::InvalidArgumentError(absl::StrCat("is not an array that can be sent: ", why));
 }
 
 // What stands behind 'key': in the header, which is a Python dictionary.

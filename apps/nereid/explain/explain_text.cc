@@ -98,8 +98,9 @@ std::string GreatestPart(const ShownRequest& request) {
       std::max_element(request.phases_ns.begin(), request.phases_ns.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   if (greatest == request.phases_ns.end()) return "";
-  return absl::StrCat("Most of its time (", Percent(Share(greatest->second, request.latency_ns)),
-                      " %) it spent ", DoingIn(greatest->first), ".\n");
+  return absl::StrCat("It spent the largest part of its time (",
+                      Percent(Share(greatest->second, request.latency_ns)), " %) ",
+                      DoingIn(greatest->first), ".\n");
 }
 
 // ---- Models.
@@ -247,7 +248,7 @@ std::string ExplainModelText(const ShownTimeline& timeline, bool colour) {
   }
   text += QuantileLine("latency", latencies, "");
   if (order.empty()) return text;
-  absl::StrAppend(&text, "\nRequests spend most of their time (",
+  absl::StrAppend(&text, "\nRequests spend the largest part of their time (",
                   Percent(Share(sums[order[0]], whole)), " %) ", DoingIn(order[0]), ".\n");
   if (order[0] == "queue") text += QueueAdvice(timeline);
   const absl::string_view advice = AdviceOnReason(MostFrequent(batches.reasons));

@@ -37,7 +37,7 @@ TEST(ExplainTextTest, ARequest) {
 
 It ran in execution 17 of instance m_0: 2 requests together, 3 elements (a, b?[31m), for 1.500 ms.
 The batch left the queue because its oldest request had waited for the queue delay.
-Most of its time (75 %) it spent waiting in the queue for other requests or for an instance.
+It spent the largest part of its time (75 %) waiting in the queue for other requests or for an instance.
 )");
   EXPECT_THAT(ExplainRequestText((*requests)[0], true), HasSubstr("\033[1mRequest 'a'"));
   ShownRequest single = (*requests)[0];
@@ -80,7 +80,7 @@ TEST(ExplainTextTest, AModel) {
   compute_infer       1.500 ms     1.500 ms     1.500 ms   30 %  ############
   latency             3.000 ms     3.000 ms     3.000 ms
 
-Requests spend most of their time (70 %) waiting in the queue for other requests or for an instance.
+Requests spend the largest part of their time (70 %) waiting in the queue for other requests or for an instance.
 The instances are busy 97 % of the time: requests wait for an instance. More instances, larger batches or a quicker model shorten that.
 Batches leave because an instance is idle: they get larger only with a queue delay (max_queue_delay_microseconds), with fewer instances, or under more load.
 )");

@@ -50,13 +50,13 @@ constexpr PhaseWords kPhaseWords[] = {
     {"cache", "in the look-up of the response cache"},
     {"sequence_slot", "waiting for a sequence slot, which other sequences held"},
     {"queue", "waiting in the queue for other requests or for an instance"},
-    {"rate_limit", "waiting for the rate limiter, though its batch was due"},
+    {"rate_limit", "waiting for the rate limiter, though the batch was due"},
     {"dispatch", "on the way from the queue to the instance"},
-    {"compute_input", "having its inputs prepared by the backend"},
+    {"compute_input", "waiting for the backend to prepare inputs"},
     {"compute_infer", "being computed by the model"},
     {"steps", "in the steps of the ensemble"},
-    {"compute_output", "having its outputs made into an answer"},
-    {"sending", "handing its answer to the connection"},
+    {"compute_output", "waiting for the backend to turn outputs into an answer"},
+    {"sending", "waiting for the answer to be sent"},
 };
 
 }  // namespace

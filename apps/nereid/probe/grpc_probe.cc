@@ -180,7 +180,7 @@ absl::StatusOr<ProbeAnswer> ProbeByGrpc(const ProbeTarget& target, const ProbeRe
     const std::string status = call.Header(":status");
     return absl::UnknownError(status.empty()
                                   ? "it refuses the call"
-                                  : absl::StrCat("it answers HTTP ", status, ", and no gRPC"));
+                                  : absl::StrCat("it answers HTTP ", status, " instead of gRPC"));
   }
   if (code != 0) {
     return ProbeAnswer{

@@ -41,7 +41,7 @@ absl::StatusOr<PrivateModel> ModelOf(const TuneOptions& options) {
                                 : options.backend_directory;
   if (model.name.find('/') != std::string::npos) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", model.name, "' is no name of a model: it has a slash"));
+        absl::StrCat("'", model.name, "' is not the name of a model: it contains a slash"));
   }
   return model;
 }

@@ -237,7 +237,7 @@ absl::StatusOr<TuneState> ParseTuneState(const std::string& json) {
   if (ParseAnswer(json, kFirstMember, &tree).ok()) ReadMember(tree, kFirstMember, &version);
   if (version != kVersion) {
     return absl::InvalidArgumentError(
-        absl::StrCat("it is no state of `nereid tune` of version ", kVersion));
+        absl::StrCat("it is not a state file of `nereid tune` of version ", kVersion));
   }
   TuneState state;
   ReadMember(tree, "key", &state.key);
