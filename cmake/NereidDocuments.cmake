@@ -19,7 +19,7 @@ install(FILES ${documents}/nereid.zsh DESTINATION share/zsh/site-functions RENAM
 
 # One page for each command, and nereid(1).
 set(pages nereid)
-foreach(command backend-check bench capacity check completion explain man probe replay run-model top tune)
+foreach(command backend-check bench capacity check completion explain help man probe replay run-model top tune)
   list(APPEND pages nereid-${command})
 endforeach()
 foreach(page IN LISTS pages)

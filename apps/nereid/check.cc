@@ -8,6 +8,7 @@
 #include "options/command_flags.h"
 #include "options/parse.h"
 #include "repository/single_model.h"
+#include "what_to_serve.h"
 
 namespace nereid {
 
@@ -79,6 +80,10 @@ int CheckCommand(const std::vector<std::string>& args, Settings settings, std::o
   }
   if (!parsed.ok()) return WrongCommandLine("check", parsed, err);
   const LocalFileSystem files;
+  for (const std::string& repository : options.layout.repositories) {
+    const std::string why = WhyNothingToServe(files, repository);
+    if (!why.empty()) err << "nereid check: " << why << "\n";
+  }
   FindSingleModels(files, line.single_model_name, &options.layout);
   const auto models = CheckRepositories(files, options);
   if (!models.ok()) {

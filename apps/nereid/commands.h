@@ -25,13 +25,29 @@ struct Command {
              std::ostream& err);
 };
 
+// What the program does without a command may be asked for by this name, too.
+inline constexpr char kServeCommand[] = "serve";
+
 absl::Span<const Command> Commands();
+// With kServeCommand.
+std::vector<std::string> CommandNames();
 
 // Null if there is none of this name.
 const Command* FindCommand(absl::string_view name);
 
-// Lines for --help.
+// Tells on behalf of the command `asker` that there is no command `name`. Returns the exit status.
+int NoSuchCommand(absl::string_view asker, absl::string_view name, std::ostream& err);
+// "; did you mean bench?", or nothing, for what may be meant as a command.
+std::string MeantCommand(absl::string_view name);
+
+// A line for each command: its name and what it does.
+std::string CommandLines();
+// The same behind the program's name, for --help-all.
 std::string CommandsHelp(const std::string& program);
+// The --help of one screen: what the program is, its commands, and the options that most need.
+std::string ShortHelp();
+// The part of docs/operate/options.md about commands.
+std::string CommandsMarkdown();
 
 }  // namespace nereid
 

@@ -1,5 +1,6 @@
 // nereid: the server program. Reads the command line, starts the server and its ports, and waits
 // for a signal to stop.
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <unistd.h>
@@ -22,10 +23,12 @@
 #include "base/crash_context.h"
 #include "base/installation.h"
 #include "base/log.h"
+#include "base/status_macros.h"
 #include "base/version.h"
 #include "commands.h"
 #include "descriptors.h"
 #include "exit_watchdog.h"
+#include "filesystem/local_file_system.h"
 #include "flags/cloud_environment.h"
 #include "flags/command_line.h"
 #include "flags/trace_environment.h"
@@ -39,6 +42,7 @@
 #include "services.h"
 #include "settings.h"
 #include "signals.h"
+#include "what_to_serve.h"
 
 namespace nereid {
 namespace {
@@ -265,32 +269,79 @@ int RunCommand(const Command& command, const std::vector<std::string>& args, Set
   return command.run(args, std::move(settings), std::cout, std::cerr);
 }
 
+// Whether `word` may be a command that was mistyped, rather than a file.
+bool LooksLikeCommand(const std::string& word) {
+  return word[0] != '-' && std::all_of(word.begin(), word.end(),
+                                       [](char c) { return absl::ascii_islower(c) || c == '-'; });
+}
+
+// Tells what is wrong with the command line, at its end. Returns the exit status.
+int Refuse(const std::string& program, const std::vector<std::string>& args,
+           const absl::Status& wrong) {
+  if (absl::IsNotFound(wrong) && LooksLikeCommand(args[0])) {
+    std::cerr << "Commands:\n"
+              << CommandLines() << "\n"
+              << program << ": '" << args[0] << "' is neither a command nor a file or folder"
+              << MeantCommand(args[0]) << "\n`" << program << " --help` says how it is used.\n";
+    return 1;
+  }
+  const char* const help = program == kOriginalProgram ? "--help" : "--help-all";
+  std::cerr << program << ": " << wrong.message() << "\n`" << program << " " << help
+            << "` lists all options.\n";
+  return 1;
+}
+
+// Prints what the command line asks for. False if it asks for a server.
+bool PrintTexts(const Settings& settings, const std::string& program) {
+  if (settings.help && program != kOriginalProgram) {
+    std::cout << ShortHelp();
+  } else if (settings.help || settings.help_all) {
+    std::cout << HelpText(program) << CommandsHelp(program);
+  } else if (settings.help_markdown) {
+    std::cout << HelpMarkdown() << CommandsMarkdown();
+  } else if (settings.version) {
+    std::cout << "nereid " << kVersion << "\n";
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Says in the log what is served, where the command line alone does not tell it.
+void LogWhatIsServed(const FileSystem& files, const WhatToServe& what,
+                     const ServerOptions& options) {
+  for (const std::string& sentence : what.sentences()) LOG_INFO << sentence;
+  if (options.control_mode != ModelControlMode::kNone) return;
+  for (const std::string& repository : options.model_repositories) {
+    const std::string why = WhyNothingToServe(files, repository);
+    if (!why.empty()) LOG_WARNING << why;
+  }
+}
+
 int Main(int argc, char** argv) {
   const ServiceManager manager(TakeNotifySocket());
   const std::string program = std::filesystem::path(argv[0]).filename().string();
+  // It takes the command lines of Triton, and no others.
+  const bool drop_in = program == kOriginalProgram;
   Settings settings = DefaultSettings(program);
-  const std::vector<std::string> args(argv + 1, argv + argc);
-  if (const Command* command = args.empty() ? nullptr : FindCommand(args[0])) {
+  std::vector<std::string> args(argv + 1, argv + argc);
+  if (!drop_in) std::replace(args.begin(), args.end(), std::string("-h"), std::string("--help"));
+  const Command* const command = args.empty() ? nullptr : FindCommand(args[0]);
+  if (command != nullptr && !(drop_in && command->name == std::string("help"))) {
     EndNow(RunCommand(*command, {args.begin() + 1, args.end()}, std::move(settings)));
   }
-  if (const absl::Status parsed = ParseCommandLine(args, &settings); !parsed.ok()) {
-    std::cerr << program << ": " << parsed.message() << "\n"
-              << "Usage: " << program << " --model-repository=DIR [options]; " << program
-              << " --help lists the options.\n";
-    return 1;
-  }
-  if (settings.help) {
-    std::cout << HelpText(program) << CommandsHelp(program);
-    return 0;
-  }
-  if (settings.help_markdown) {
-    std::cout << HelpMarkdown();
-    return 0;
-  }
-  if (settings.version) {
-    std::cout << "nereid " << kVersion << "\n";
-    return 0;
-  }
+  if (!drop_in && !args.empty() && args[0] == kServeCommand) args.erase(args.begin());
+  const LocalFileSystem files;
+  WhatToServe what(&files);
+  const WordTaker take_word = [&what](const std::string& word, Settings* s) -> absl::Status {
+    const bool loads_all = s->server.control_mode == ModelControlMode::kNone;
+    ASSIGN_OR_RETURN(std::string repository, what.RepositoryOf(word, loads_all));
+    s->server.model_repositories.insert(std::move(repository));
+    return absl::OkStatus();
+  };
+  const absl::Status parsed = ParseCommandLine(args, &settings, drop_in ? nullptr : take_word);
+  if (!parsed.ok()) return Refuse(program, args, parsed);
+  if (PrintTexts(settings, program)) return 0;
   for (const std::string& deprecation : settings.deprecations) std::cerr << deprecation << "\n";
   if (const absl::Status configured = Log::Configure(settings.log); !configured.ok()) {
     std::cerr << program << ": " << configured.message() << "\n";
@@ -310,7 +361,9 @@ int Main(int argc, char** argv) {
     LOG_WARNING << "options without effect, because this build has no GPU support: "
                 << absl::StrJoin(settings.without_effect, " ");
   }
+  LogWhatIsServed(files, what, settings.server);
   const int exit_code = Serve(settings, manager, &signals, &watchdog);
+  what.Clear();
   // The threads of `signals` and `watchdog` still run, so neither object may be destroyed.
   EndNow(exit_code);
 }

@@ -16,19 +16,12 @@ namespace nereid {
 
 namespace {
 
-constexpr int kCannot = 2;
 constexpr char kShells[] = "bash|zsh|fish";
 
 ProgramText DescribeProgram(Settings* settings) {
   ProgramText program = {kVersion, MakeFlagTable(settings), {}};
   for (const Command& command : Commands()) program.commands.push_back(command.table());
   return program;
-}
-
-std::vector<std::string> CommandNames() {
-  std::vector<std::string> names;
-  for (const Command& command : Commands()) names.emplace_back(command.name);
-  return names;
 }
 
 CommandTable CompletionTableFor(std::string* shell) {
@@ -52,7 +45,7 @@ CommandTable ManTableFor(std::string* command) {
   table.synopsis = "[COMMAND]";
   table.description = {
       "Prints the manual page of the server or of a command, for man(1): nereid man | man -l -"};
-  table.argument = {"COMMAND", StoreIn(command)};
+  table.argument = {"COMMAND", StoreIn(command), false, CommandNames()};
   table.exit_status = "0; 2: there is no such command.";
   return table;
 }
@@ -94,7 +87,7 @@ int ManCommand(const std::vector<std::string>& args, Settings, std::ostream& out
   if (!parsed.ok()) return WrongCommandLine("man", parsed, err);
   Settings defaults;
   const ProgramText program = DescribeProgram(&defaults);
-  if (name.empty()) {
+  if (name.empty() || name == kServeCommand) {
     out << ProgramManPage(program);
     return 0;
   }
@@ -103,9 +96,7 @@ int ManCommand(const std::vector<std::string>& args, Settings, std::ostream& out
     out << CommandManPage(program, command);
     return 0;
   }
-  err << "nereid man: there is no command '" << name << "'" << DidYouMean(CommandNames(), "", name)
-      << "\n`nereid help` lists the commands.\n";
-  return kCannot;
+  return NoSuchCommand("man", name, err);
 }
 
 }  // namespace nereid

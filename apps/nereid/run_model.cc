@@ -12,11 +12,13 @@
 #include "answer_stream.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "filesystem/local_file_system.h"
 #include "flags/command_line.h"
 #include "model_trial.h"
 #include "options/command_flags.h"
 #include "options/parse.h"
 #include "server/server.h"
+#include "what_to_serve.h"
 
 namespace nereid {
 
@@ -86,6 +88,18 @@ absl::StatusOr<std::string> ReadInput(const std::string& path) {
   return text.str();
 }
 
+// A repository has to be told from the folder of one of its models, and a version's folder, too.
+absl::Status CheckIsModel(const std::string& directory) {
+  const LocalFileSystem files;
+  const std::string why = WhyNothingToServe(files, directory);
+  if (!why.empty()) return absl::InvalidArgumentError(why);
+  const std::string model = FirstModelIn(files, directory);
+  if (model.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", directory, "' is a repository; the folder of one model in it is '",
+                   JoinPath(directory, model), "'"));
+}
+
 // Settings to load only the given model of its repository. Returns the model's name.
 absl::StatusOr<std::string> SetUp(const Options& options, Settings* settings) {
   std::error_code error;
@@ -93,6 +107,7 @@ absl::StatusOr<std::string> SetUp(const Options& options, Settings* settings) {
   if (error || !fs::is_directory(directory, error)) {
     return absl::InvalidArgumentError(absl::StrCat("there is no folder '", options.directory, "'"));
   }
+  RETURN_IF_ERROR(CheckIsModel(options.directory));
   const std::string name = directory.filename().string();
   std::vector<std::string> args = {
       absl::StrCat("--model-repository=", directory.parent_path().string()),

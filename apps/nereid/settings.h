@@ -50,6 +50,7 @@ struct Settings {
   }
 
   bool help = false;
+  bool help_all = false;
   bool help_markdown = false;
   bool version = false;
   ServerOptions server;

@@ -121,6 +121,19 @@ def test_a_model_of_another_is_not_loaded_unless_asked_for(
     assert "'lost' is UNAVAILABLE" in ran.stderr
 
 
+def test_a_repository_and_a_version_are_no_models(model_repository: ModelRepository) -> None:
+    folder = model_repository.add_identity("echo")
+    ran = run_model(model_repository.root)
+    assert ran.returncode == 2
+    assert f"is a repository; the folder of one model in it is '{folder}'" in ran.stderr
+    version = folder / "1"
+    version.mkdir(exist_ok=True)
+    (version / "model.onnx").touch()
+    ran = run_model(version)
+    assert ran.returncode == 2
+    assert f"is the folder of a version, with 'model.onnx'; the model's folder is '{folder}'" in ran.stderr
+
+
 def test_arguments_are_looked_at(tmp_path: Path) -> None:
     assert run_model("--help").returncode == 0
     for arguments, text in (

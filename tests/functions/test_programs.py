@@ -162,6 +162,16 @@ def test_a_wrong_command(run, tmp_path: Path, arguments, status, expected) -> No
     assert (program.process.wait(SECONDS), expected in said) == (status, True), said
 
 
+def test_the_command_serves_models_too(run, tmp_path: Path) -> None:
+    """As the server's own `serve` does."""
+    (tmp_path / "net.onnx").write_bytes(b"no model")
+    options = ["--http-port=0", "--grpc-port=0", "--metrics-port=0", "--http-address=127.0.0.1"]
+    program = run("-m", "nereid", "serve", "net.onnx", *options)
+    assert program.process.wait(SECONDS) == 1
+    said = program.process.stderr.read()
+    assert "failed to load all models: net" in said, said
+
+
 def test_the_server_ends_with_its_program(run, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(example())
     program = run("program.py")

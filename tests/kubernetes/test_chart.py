@@ -12,7 +12,7 @@ from kubernetes.installed import CHART, KSERVE, VALUES, Object, read_objects
 from support.stage import PROJECT_ROOT
 
 CLAIM = ("--set", "models.claim=models")
-OPTIONS = set(re.findall(r"^\| `(--[\w-]+)", (PROJECT_ROOT / "docs/operate/options.md").read_text(), re.M))
+OPTIONS = set(re.findall(r"^\| `(--[\w-]+)", (PROJECT_ROOT / "docs/operate/options.md").read_text().partition("\n# Commands\n")[0], re.M))
 METRICS = (PROJECT_ROOT / "docs/reference/metrics.md").read_text()
 
 MISTAKES = {

@@ -91,7 +91,7 @@ void AppendCommand(const CompletedCommand& command, std::string* text) {
 
 std::string BashCompletion(const ProgramText& program) {
   const std::vector<CompletedOption> options = CompletedOptions(program);
-  std::string names;
+  std::string names = "serve ";
   std::string text = kBegin;
   absl::StrAppend(&text, "  case $((COMP_CWORD > 1)):${COMP_WORDS[1]} in\n");
   for (const CompletedCommand& command : CompletedCommands(program)) {
@@ -100,7 +100,7 @@ std::string BashCompletion(const ProgramText& program) {
   }
   absl::StrAppend(&text, "    *)\n      case $option in\n");
   AppendValues(options, &text);
-  absl::StrAppend(&text, "        *)\n          words=", Quoted(WordsOf(options)),
+  absl::StrAppend(&text, "        *)\n          kind=-f words=", Quoted(WordsOf(options)),
                   "\n          ((COMP_CWORD > 1)) || words+=", Quoted(" " + names),
                   "\n          ;;\n      esac\n      ;;\n  esac\n", kEnd);
   return text;

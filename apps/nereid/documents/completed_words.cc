@@ -2,20 +2,15 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
-#include <absl/strings/strip.h>
 
 #include <utility>
+
+#include "options/help_text.h"
 
 namespace nereid {
 namespace {
 
 using Kind = CompletedValue::Kind;
-
-std::string FirstSentence(const std::string& help) {
-  absl::string_view sentence = absl::string_view(help).substr(0, help.find(". "));
-  absl::ConsumeSuffix(&sentence, ".");
-  return std::string(sentence);
-}
 
 CompletedValue ValueOf(absl::string_view argument, const std::vector<std::string>& choices) {
   if (argument.empty()) return {Kind::kNone, {}};

@@ -44,7 +44,8 @@ std::string FishCompletion(const ProgramText& program) {
   std::string text =
       "# Completion of nereid for fish, made by `nereid completion fish`.\n"
       "complete -c tritonserver -w nereid\n"
-      "complete -c nereid -f\n";
+      "complete -c nereid -f\n"
+      "complete -c nereid -n __fish_use_subcommand -a serve -d 'serve models'\n";
   std::string names;
   for (const CompletedCommand& command : commands) {
     absl::StrAppend(&names, " ", command.name);
@@ -58,8 +59,9 @@ std::string FishCompletion(const ProgramText& program) {
       absl::StrAppend(&text, "complete -c nereid -n ", Quoted(seen), " -F\n");
     }
   }
-  AppendOptions(CompletedOptions(program), absl::StrCat("not __fish_seen_subcommand_from", names),
-                &text);
+  const std::string no_command = absl::StrCat("not __fish_seen_subcommand_from", names);
+  absl::StrAppend(&text, "complete -c nereid -n ", Quoted(no_command), " -F\n");
+  AppendOptions(CompletedOptions(program), no_command, &text);
   return text;
 }
 

@@ -13,9 +13,11 @@ namespace nereid {
 namespace {
 
 constexpr char kDescription[] =
-    "Serves machine-learning models from folders over HTTP and gRPC, by the protocol KServe v2. It "
-    "takes the place of NVIDIA's Triton Inference Server where that runs on CPUs, and goes by its "
-    "name, too. The server runs until SIGTERM or SIGINT, then finishes the requests that it has "
+    "Serves machine-learning models from folders over HTTP and gRPC, by the protocol KServe v2, on "
+    "CPUs. It is a drop-in replacement for NVIDIA Triton Inference Server, and goes by its name, "
+    "tritonserver, too. DIR is a model repository or the folder of one model; a model's file alone "
+    "is served under the file's name. The server runs until SIGTERM or SIGINT, then finishes the "
+    "requests that it has "
     "accepted.";
 constexpr char kSignals[] =
     "SIGTERM and SIGINT end the server as --lame-duck-secs and --exit-timeout-secs say; a second "
@@ -69,9 +71,10 @@ void AppendOption(const Flag& flag, std::string* page) {
 }  // namespace
 
 std::string ProgramManPage(const ProgramText& program) {
-  std::string page = absl::StrCat(Title(program, "nereid"), "inference server\n.SH SYNOPSIS\n",
-                                  Bold("nereid"), " ", Spelling("--model-repository=DIR"),
-                                  " [options]\n.br\n", Bold("nereid"), " COMMAND ...\n");
+  std::string page =
+      absl::StrCat(Title(program, "nereid"), "inference server\n.SH SYNOPSIS\n", Bold("nereid"),
+                   " ", Spelling("--model-repository=DIR"), " [options]\n.br\n", Bold("nereid"),
+                   " [serve] MODEL.onnx|DIR... [options]\n.br\n", Bold("nereid"), " COMMAND ...\n");
   AppendSection("DESCRIPTION", kDescription, &page);
   absl::StrAppend(&page, ".SH COMMANDS\n");
   for (const CommandTable& command : program.commands) {

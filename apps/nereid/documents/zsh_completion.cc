@@ -24,6 +24,7 @@ constexpr char kCommands[] = R"(    esac
   fi
   if ((CURRENT == 2)); then
     local -a commands=(
+      'serve:serve models'
 )";
 
 constexpr char kOptions[] = R"(    )
@@ -90,7 +91,7 @@ std::string ZshCompletion(const ProgramText& program) {
                     "\n");
   }
   absl::StrAppend(&text, kOptions, "    ", Specifications(CompletedOptions(program), " \\\n    "),
-                  "\n", kEnd);
+                  " \\\n    '*:model:_files'\n", kEnd);
   return text;
 }
 

@@ -17,6 +17,9 @@
 namespace nereid {
 namespace {
 
+constexpr size_t kHelpIndent = 8;
+constexpr size_t kHelpWidth = 92;
+
 // A service that listens.
 struct Service {
   const char* name;
@@ -102,8 +105,10 @@ bool Covers(absl::string_view wide, absl::string_view narrow) {
   return IsLoopback(wide) && IsLoopback(narrow);
 }
 
+// Whether the command line asks for a text rather than for a server.
+bool OnlyPrints(const Settings& s) { return s.help || s.help_all || s.help_markdown || s.version; }
+
 absl::Status CheckTogether(const Settings& s) {
-  if (s.help || s.help_markdown || s.version) return absl::OkStatus();
   if (s.server.model_repositories.empty()) {
     return absl::InvalidArgumentError(
         "--model-repository must be specified: the folder that holds the models to serve");
@@ -163,9 +168,12 @@ absl::Status NoArguments(const ParsedLine& line) {
 
 }  // namespace
 
-absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings) {
+absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings,
+                              const WordTaker& take_word) {
   ASSIGN_OR_RETURN(const ParsedLine line, ParseServerLine(MakeFlagTable(settings), args));
-  RETURN_IF_ERROR(NoArguments(line));
+  if (take_word == nullptr) RETURN_IF_ERROR(NoArguments(line));
+  if (OnlyPrints(*settings)) return absl::OkStatus();
+  for (const std::string& word : line.arguments) RETURN_IF_ERROR(take_word(word, settings));
   RETURN_IF_ERROR(SetCacheConfigs(settings));
   if (settings->max_in_flight_bytes.has_value()) {
     settings->server.max_in_flight_bytes = *settings->max_in_flight_bytes;
@@ -217,18 +225,10 @@ std::string HelpText(const std::string& program) {
   for (const FlagGroup& group : MakeFlagTable(&defaults)) {
     absl::StrAppend(&text, "\n", group.title, ":\n");
     for (const Flag& flag : group.flags) {
-      absl::StrAppend(&text, "  --", flag.name, flag.argument.empty() ? "" : "=", flag.argument);
+      absl::StrAppend(&text, "  ", SpellingOf(flag));
       if (!flag.default_text.empty()) absl::StrAppend(&text, "  (", flag.default_text, ")");
       absl::StrAppend(&text, "\n");
-      std::string line;
-      for (const absl::string_view word : absl::StrSplit(flag.help, ' ')) {
-        if (line.size() + word.size() > 84) {
-          absl::StrAppend(&text, "       ", line, "\n");
-          line.clear();
-        }
-        absl::StrAppend(&line, " ", word);
-      }
-      absl::StrAppend(&text, "       ", line, "\n");
+      absl::StrAppend(&text, "        ", Wrapped(flag.help, kHelpIndent, kHelpWidth), "\n");
     }
   }
   return text;
@@ -237,14 +237,12 @@ std::string HelpText(const std::string& program) {
 std::string HelpMarkdown() {
   Settings defaults;
   std::string text =
-      "# Command line options\n\nMade from the server's own table by `nereid --help-markdown`.\n";
+      "# Command line options\n\nMade from the tables of the program by `nereid "
+      "--help-markdown`.\n";
   for (const FlagGroup& group : MakeFlagTable(&defaults)) {
     absl::StrAppend(&text, "\n## ", group.title,
-                    "\n\n| option | default | meaning |\n|---|---|---|\n");
-    for (const Flag& flag : group.flags) {
-      absl::StrAppend(&text, "| `--", flag.name, flag.argument.empty() ? "" : "=", flag.argument,
-                      "` | ", flag.default_text, " | ", flag.help, " |\n");
-    }
+                    "\n\n| option | default | meaning |\n|---|---|---|\n",
+                    MarkdownRows(group.flags));
   }
   return text;
 }

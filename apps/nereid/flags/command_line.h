@@ -4,6 +4,7 @@
 
 #include <absl/status/status.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,15 @@
 
 namespace nereid {
 
+// Takes a word of the command line that belongs to no option, when all options have been applied.
+using WordTaker = std::function<absl::Status(const std::string& word, Settings* settings)>;
+
 // Applies `args` (without the program's name): --name=value or --name value; an unambiguous prefix
 // of a name is enough. Then checks rules that involve several options. INVALID_ARGUMENT names the
-// option and, if it does not exist, the nearest one that does.
-absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings);
+// option and, if it does not exist, the nearest one that does. Without `take_word`, other words are
+// errors, too; otherwise its errors are returned as they are.
+absl::Status ParseCommandLine(const std::vector<std::string>& args, Settings* settings,
+                              const WordTaker& take_word = nullptr);
 
 // The same for the options of ports alone (MakeFrontendTable), for a server that exists. Only ports
 // that are asked for are allowed by `settings` afterwards.
@@ -25,7 +31,7 @@ absl::Status ParseFrontendOptions(const std::vector<std::string>& options, Setti
 // put HTTP on another address, or give it other rules for TLS; empty if it does answer.
 std::string WhyNoRestOnGrpcPort(const Settings& settings);
 
-// The texts of --help and of docs/operate/options.md.
+// The text of --help-all, and the server's part of docs/operate/options.md.
 std::string HelpText(const std::string& program);
 std::string HelpMarkdown();
 

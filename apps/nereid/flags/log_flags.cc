@@ -25,9 +25,9 @@ FlagGroup LogFlags(Settings* s) {
   LogSettings* const l = &s->log;
   return {
       "Logging",
-      {{"log-verbose", "<integer>", absl::StrCat(l->verbose_level),
-        "Verbose level; 0 switches verbose messages off.",
-        [l](absl::string_view value) { return SetVerboseLevel(value, &l->verbose_level); }},
+      {Usual({"log-verbose", "<integer>", absl::StrCat(l->verbose_level),
+              "Verbose level; 0 switches verbose messages off.",
+              [l](absl::string_view value) { return SetVerboseLevel(value, &l->verbose_level); }}),
        BooleanFlag("log-info", &l->info, "Write messages of level INFO (to stdout)."),
        BooleanFlag("log-warning", &l->warning, "Write messages of level WARNING (to stderr)."),
        BooleanFlag("log-error", &l->error, "Write messages of level ERROR (to stderr)."),

@@ -22,10 +22,13 @@ FlagGroup ServerFlags(Settings* s) {
   return {
       "Server",
       {SwitchFlag(
-           "help", [s] { s->help = true; }, "Print this text and exit."),
+           "help", [s] { s->help = true; },
+           "Print the commands and the options that most people need, and exit."),
+       SwitchFlag(
+           "help-all", [s] { s->help_all = true; }, "Print all options and exit."),
        SwitchFlag(
            "help-markdown", [s] { s->help_markdown = true; },
-           "Print the options as a Markdown page and exit."),
+           "Print the options of the server and of all commands as a Markdown page and exit."),
        SwitchFlag(
            "version", [s] { s->version = true; }, "Print the version of this server and exit."),
        StringFlag("id", &o->server_id, "Name of the server in its metadata."),

@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
 #include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 
@@ -36,6 +37,12 @@ std::string Wrapped(absl::string_view text, size_t indent, size_t width) {
     column += word.size();
   }
   return wrapped;
+}
+
+std::string FirstSentence(const std::string& help) {
+  absl::string_view sentence = absl::string_view(help).substr(0, help.find(". "));
+  absl::ConsumeSuffix(&sentence, ".");
+  return std::string(sentence);
 }
 
 std::string OptionLines(const std::vector<Flag>& flags) {

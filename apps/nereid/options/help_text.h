@@ -19,6 +19,9 @@ std::string SpellingOf(const Flag& flag);
 // Without a line break at the end.
 std::string Wrapped(absl::string_view text, size_t indent, size_t width);
 
+// Without its full stop.
+std::string FirstSentence(const std::string& help);
+
 // Lines with the spelling of each option, and its help and default beside it.
 std::string OptionLines(const std::vector<Flag>& flags);
 
