@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The everyday commands. Each is a script in tools/; this file only names them. All others: tools/dev.
 
 HTTP_PORT ?= 8000

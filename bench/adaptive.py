@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Adaptive batching against fixed delays, on one server in one run. `tools/dev bench-adaptive`.
 
     bench/adaptive.py [--model=accelerator|mlp] [--rounds=5] [--seconds=3] [--attempts=3]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Two builds of this server, beside each other: requests per second of the race's rows.
 
     bench/builds.py BASE HEAD [--models=openvino] [--rows=mlp,digits/http] [--seconds=10] [--turns=5]

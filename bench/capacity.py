@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What `nereid capacity` predicts, beside what `nereid bench` measures.
 
     bench/capacity.py [--model NAME] [--limit SHARE] [--out DIR]

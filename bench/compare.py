@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares two result files of bench/run.py: a branch with its base.
 
     bench/compare.py BASE.json HEAD.json [--max-loss PERCENT]

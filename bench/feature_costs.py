@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What features that watch requests cost: processor time per request with and without them.
 
     bench/feature_costs.py [--tools BUILD] [--rounds N] [--seconds S] [--write]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What servers weigh that serve the same small ONNX model. `tools/dev footprint`.
 
     bench/footprint.py [--rounds=5] [--only=NAME ...] [--out=DIR]

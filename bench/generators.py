@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`nereid bench` beside perf_analyzer at the same rate, and beside wrk and h2load in a closed loop.
 
     bench/generators.py [--seconds S] [--rounds N] [--out DIR]

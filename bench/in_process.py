@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Latency of requests inside the process: from C and from Python, waiting and asynchronous, against
 Triton's library. `tools/dev bench-in-process`.
 

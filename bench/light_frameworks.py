@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Nereid, as a server and as a function of Python, against LitServe and MLServer on the same MLP over HTTP, in
 one run, with Triton beside them. `tools/dev bench-light`.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Loading 500 small models: how long, and how the server answers meanwhile. `tools/dev bench-load`.
 
     bench/loading.py [--quick] [--models=500] [--rounds=5] [--out=DIR] [--nereid-option=OPTION ...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What a request costs besides computing: allocations, locks, clock reads and system calls, ours and
 those of the libraries. `tools/dev bench-costs`.
 

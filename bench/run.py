@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The race: Nereid against Triton, on this machine, in one run. `make bench`.
 
     bench/run.py [--quick] [--rows TEXT] [--placements pinned,unpinned] [--tools BUILD] [--out DIR]

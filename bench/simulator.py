@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The simulation of the scheduler against a server: six models under four arrival patterns, and a seventh.
 
     bench/simulator.py [--seconds S] [--runs N] [--model NAME ...] [--out DIR]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A long mixed load on Nereid alone: latency must not rise, memory must come back. `tools/dev soak`.
 
     bench/soak.py [--minutes=10] [--tools=BUILD] [--out=DIR] [--nereid-option=OPTION ...]

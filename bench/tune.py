@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`nereid tune` beside an exhaustive search over the same configurations, in one run.
 
     bench/tune.py [--seconds S] [--model NAME ...] [--rounds N] [--write]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Manual pages and completions of the layout of Unix. The program itself writes them, from its tables
 # of options and commands; the target `documents` asks it to.
 set(documents ${CMAKE_BINARY_DIR}/documents)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The layout of Unix (NereidLayout.cmake), where the plug-ins have been placed already:
 #
 #   bin/nereid, bin/tritonserver -> nereid   finds ../lib by its RUNPATH, ../lib/nereid by its own path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # An installation has one of two layouts, which differ in where the plug-ins lie: backends, response
 # caches and repository agents.
 #

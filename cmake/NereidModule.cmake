@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A folder is a module is a target. Each src/ folder calls nereid_module() once and
 # nereid_test() for each of its tests.
 

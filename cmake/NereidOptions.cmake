@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiler and linker settings shared by every target.
 add_library(nereid_options INTERFACE)
 add_library(nereid::options ALIAS nereid_options)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Debian packages: `make package KIND=deb` runs CPack, which makes one of each component of NereidLayout.cmake.
 set(NEREID_MAINTAINER "Nereid maintainers <maintainers@nereid.invalid>" CACHE STRING
   "Whom Debian packages name as their maintainer")

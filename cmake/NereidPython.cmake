@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Where Python.h is. Modules of ours use the limited API of Python 3.9, which every later header has.
 set(suffixes "")
 foreach(minor RANGE 14 9 -1)

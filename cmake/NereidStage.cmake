@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The relocatable layout of an installation (the other one: NereidLayout.cmake):
 #
 #   bin/nereid, bin/tritonserver -> nereid     finds ../lib by its RUNPATH, ../backends by its own path

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Makes a C++ source of files, with a function that returns the bytes of each:
 #   cmake -DFOLDER=... -DFILES=a.html,b.js -DINCLUDE=HEADER -DNAMESPACE=... -DOUTPUT=... -P embed_files.cmake
 # HEADER declares the functions, or brings absl::string_view. The one of a.html is called a_html.

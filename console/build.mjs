@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes dist/, which is part of the tree, of src/ and page/ (tools/build_console.sh).
 //
 //   node build.mjs          writes dist/

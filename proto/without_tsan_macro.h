@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Included before everything else in ThreadSanitizer builds by whoever sees protobuf's headers.
 //
 // Under __SANITIZE_THREAD__ these give map fields two members more, but the distribution's

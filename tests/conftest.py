@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixtures for tests that need a running server."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the reference pages of the C headers and of the Python package from their comments.
 
     tools/api_pages.py [--update]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Configures a preset if necessary, and builds it.
 #
 #   tools/build.sh PRESET[-OPTION...] [TARGET...]    builds into build/PRESET[-OPTION...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the programs of others that tests/conformance runs against the server, and a client in Go.
 #
 #   tools/build_conformance.sh DIR [collector]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes console/dist, which is part of the tree, of the sources in console/: checks the types, runs
 # the tests, bundles. Needs Node.js 20 or newer: `node` of the path, or that of tools/setup.sh
 # --conformance.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds what tests/kubernetes runs: bin/{helm,kube-apiserver} and crds/*.yaml below DIR.
 #
 #   tools/build_kubernetes.sh DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks what libtritonserver.so exports against abi/symbols.txt.
 
     tools/check_abi.py LIBRARY                   compare; exits with 1 on any difference

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that no exception can leave a function of the C interfaces.
 
     tools/check_c_boundary.py

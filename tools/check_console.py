@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that console/dist was made of the sources beside it, without Node.js.
 
 tools/build_console.sh leaves a hash of its sources in dist/sources.sha256. That the bundle itself is

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks what documents say about files: that these are there.
 
     tools/check_docs.py [--root DIR]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks include rules, file lengths, small headers, confined functions and stray machine paths.
 
     tools/check_includes.py [--root DIR] [--update-small-headers]

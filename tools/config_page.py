@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fills the tables of docs/models/configuration.md, and checks its examples.
 
     tools/config_page.py [--update] [--nereid PROGRAM]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes a site of the project's pages, with a search, in build/docs-site/html.
 
     tools/docs_site.sh             installs mkdocs into build/deps/docs, then runs this

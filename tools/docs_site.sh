@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes a site of the project's pages in build/docs-site/html (tools/docs_site.py says how).
 #
 #   tools/docs_site.sh [--serve]

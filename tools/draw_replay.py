@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws the batches of a recording above those of replays in virtual time, as an SVG:
 
     tools/draw_replay.py RECORDING FROM_MS TO_MS TITLE=REPLAY.json ... > picture.svg

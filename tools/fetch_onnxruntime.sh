@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Lays out ONNX Runtime for the build:
 #   DEST/include/onnxruntime/*.h        C headers, from Debian's libonnxruntime-dev
 #   DEST/include/plugins/*.h            a newer C header, for execution providers that are plug-ins;

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Prints the installed interpreters of Python 3.9 to 3.14, one for each minor version, as lines
 # "3.X PATH". Looks on the PATH first, then among those that pyenv and uv have installed. Builds
 # without the global interpreter lock are left out.

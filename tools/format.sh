@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Puts the C and C++ sources into the project's format (.clang-format).
 #
 #   tools/format.sh           changes the files

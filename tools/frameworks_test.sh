@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # All tests of the backends openvino, pytorch and tensorflow: `tools/dev frameworks-test`. Installs what is
 # missing (3 GB), compiles AOTInductor packages, builds, stages. The last line is `N passed, N failed`.
 #

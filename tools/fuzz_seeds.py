@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The seeds of the fuzzers: one line for each, in tests/fuzz/TARGET.seeds.
 
     tools/fuzz_seeds.py add [--name NAME] TARGET FILE     adds an input, such as one that crashed the target

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by scripts that build programs in Go, with $destination set: the folder that everything is written below.
 # What a user has set for Go, such as another source of modules, holds; but not another toolchain.
 unset GOROOT GOOS GOARCH GOBIN

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the symbols of one version hidden: only references with that version are bound to them.
 
     tools/hide_private_symbols.py LIBRARY [COPY]    changes LIBRARY, or leaves it and writes COPY

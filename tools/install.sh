@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what `make stage` has built, in the layout of a Unix system (see cmake/NereidInstall.cmake).
 # Builds first if something is not up to date.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Checks of the source text. All of them run; the exit code says whether all passed.
 # They are: include rules, C boundary, documents, licences, format, clang with -Wthread-safety -Werror, clang-tidy.
 set -euo pipefail

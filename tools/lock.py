@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes tools/locks/NAME.txt, what pip installs, for each section [pip-NAME] of tools/dependencies.txt.
 
     tools/lock.py [NAME ...]        all sections, or these (`tools/dev lock` installs uv before)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the Debian packages of what `make stage` has built, in build/packages. Builds first if
 # something is not up to date; packages only if something has changed since. The folder is also an
 # archive for apt, which finds there what a package depends on.

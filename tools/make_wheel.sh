@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the wheel nereid-server in build/packages: builds and stages the server, packs it with the Python
 # files, and copies into the wheel the libraries that not every Linux has (auditwheel).
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes an archive of a minimal Debian 12, from which a container or the root of a test begins, unless
 # a young one is there already. Needs root, or user namespaces, and a Debian archive.
 #

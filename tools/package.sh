@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes packages of the server in build/packages; installs and builds first what is missing.
 #
 #   tools/package.sh KIND...     deb: Debian packages; wheel: for Python; image: container images, without a registry

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Serves a model repository from build/stage and shows that it answers. Called by `make run`.
 
     tools/run_example.py [--models DIR] [--http-port N] [--grpc-port N] [--metrics-port N]

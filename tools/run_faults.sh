@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Tests the C API under AddressSanitizer while the resources that it requests from the system fail.
 #
 #   tools/run_faults.sh [SECONDS]    each allocation and each thread once, then a storm with random faults

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the libFuzzer targets that the `fuzz` preset built.
 
     tools/run_fuzzers.py [--seconds N] [TARGET ...]       default: every target, ten minutes each

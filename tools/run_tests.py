@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Builds and runs all tests, for `make test` and CI. Run tools/setup.sh first.
 
     tools/run_tests.py [--only STEP ...] [--list] [--frameworks [--asan]] [-k EXPRESSION]

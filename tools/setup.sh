@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is needed to build and to serve, unless it is installed already, and with GROUPs more:
 #
 #   tools/setup.sh [--GROUP]... [--framework=NAME]...

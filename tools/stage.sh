@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Lays out build/stage like an installation (see cmake/NereidStage.cmake): installs missing
 # dependencies, builds what is not up to date, and copies what has changed.
 #

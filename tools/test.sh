@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs the set-up, then all tests (tools/run_tests.py, which gets the arguments). The last line is
 # `N passed, N failed`.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CallWatch: the calls of the backend that have not returned, and the end of the process when one
 // takes too long. Thread-safe; one per process.
 #ifndef NEREID_APPS_BACKEND_CHECK_CALL_WATCH_H_

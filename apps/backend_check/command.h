@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `nereid backend-check LIB`: exercises a backend, each trial in a process of its own.
 #ifndef NEREID_APPS_BACKEND_CHECK_COMMAND_H_
 #define NEREID_APPS_BACKEND_CHECK_COMMAND_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Driver: sends requests to the model on trial and looks at what comes back. Used by one thread;
 // answers arrive on threads of the server.
 #ifndef NEREID_APPS_BACKEND_CHECK_DRIVER_H_

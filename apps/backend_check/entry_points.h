@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of the backend under check, seen from the server: each call of the server comes
 // here first and is watched, entered in the ledgers and passed on. One backend per process, as
 // these are plain C functions. Thread-safe once installed.

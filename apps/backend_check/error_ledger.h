@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ErrorLedger: the error objects that the backend under check owns. Deleted ones are kept until the
 // end, so that their addresses are not used again and a second deletion is seen. Thread-safe; one
 // per process.

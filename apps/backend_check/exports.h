@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a backend's shared object exports, read from the file without loading it. Stateless.
 #ifndef NEREID_APPS_BACKEND_CHECK_EXPORTS_H_
 #define NEREID_APPS_BACKEND_CHECK_EXPORTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid backend-check` can find: each kind of finding with the words that explain it.
 // Immutable; shared by the command and by the process that it checks a backend in.
 #ifndef NEREID_APPS_BACKEND_CHECK_FINDINGS_H_

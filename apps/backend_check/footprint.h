@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Footprint: what the process holds at a moment, to see what loads and requests leave behind.
 #ifndef NEREID_APPS_BACKEND_CHECK_FOOTPRINT_H_
 #define NEREID_APPS_BACKEND_CHECK_FOOTPRINT_H_

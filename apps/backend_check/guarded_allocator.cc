@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend_check/guarded_allocator.h"
 
 #include <algorithm>

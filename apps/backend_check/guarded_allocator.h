@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GuardedAllocator: output buffers that show whether the backend has filled them, and has written
 // beyond their end. Thread-safe; outlives the responses.
 #ifndef NEREID_APPS_BACKEND_CHECK_GUARDED_ALLOCATOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of the C API that concern no request: versions, errors, memory.
 #include "backend_check/interposed.h"
 

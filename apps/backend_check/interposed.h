@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the interposed functions of the C API share. This program defines functions of the API under
 // their own names and exports them. The dynamic linker looks in the program first, so the backend's
 // calls come here; each is entered in the ledgers and passed on to the server's library. Stateless.

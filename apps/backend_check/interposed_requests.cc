@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of the C API that take a request.
 #include "backend_check/interposed.h"
 #include "backend_check/ledger.h"

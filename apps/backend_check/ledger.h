@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ledger: the requests, responses, factories and errors that the backend under check holds, and
 // what it may still do with them. It is told of every call between server and backend, finds what
 // is wrong, and says which calls must not reach the server, because they would use freed memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an output tensor has to be, by itself and by the model's configuration. Pure function.
 #ifndef NEREID_APPS_BACKEND_CHECK_OUTPUT_CHECKS_H_
 #define NEREID_APPS_BACKEND_CHECK_OUTPUT_CHECKS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recorder: what the checked process reports, line by line and at once, to the command that started
 // it, so that nothing is lost when the backend crashes. One per process, as the backend's calls
 // carry no context. Thread-safe.

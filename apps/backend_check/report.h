@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of a check, for people and for programs. Pure functions.
 #ifndef NEREID_APPS_BACKEND_CHECK_REPORT_H_
 #define NEREID_APPS_BACKEND_CHECK_REPORT_H_

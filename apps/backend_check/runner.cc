@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nereid-backend-check: one trial of a backend, in a process of its own, because the backend may
 // crash, hang and leave things behind. Started by `nereid backend-check`; reports on the descriptor
 // that --report names (recorder.h).

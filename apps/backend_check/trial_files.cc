@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend_check/trial_files.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrialFiles: a model repository and a folder of backends made for one trial: links to the library
 // under check and to the model's files, and a configuration that the trial may rewrite. Owned by
 // the command; removed with the object.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one trial in a process of its own and collects what it reports. Stateless; blocks.
 #ifndef NEREID_APPS_BACKEND_CHECK_TRIAL_PROCESS_H_
 #define NEREID_APPS_BACKEND_CHECK_TRIAL_PROCESS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrialResult: what was found in one trial, or in all of them. Plain values.
 #ifndef NEREID_APPS_BACKEND_CHECK_TRIAL_RESULT_H_
 #define NEREID_APPS_BACKEND_CHECK_TRIAL_RESULT_H_

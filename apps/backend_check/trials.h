@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trials of a backend. Each runs in a process of its own, on the process's main thread, and
 // reports to the recorder.
 #ifndef NEREID_APPS_BACKEND_CHECK_TRIALS_H_

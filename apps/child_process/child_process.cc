@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/child_process/child_process.h"
 
 #include <absl/strings/numbers.h>

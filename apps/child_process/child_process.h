@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ChildProcess: a program that runs beside this one and ends with it, however this one ends. It has
 // a process group of its own. Used by one thread, which lives as long as the object.
 #ifndef NEREID_APPS_CHILD_PROCESS_CHILD_PROCESS_H_

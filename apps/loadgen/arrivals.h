@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The times at which the requests of an open loop fall due.
 #ifndef NEREID_APPS_LOADGEN_ARRIVALS_H_
 #define NEREID_APPS_LOADGEN_ARRIVALS_H_

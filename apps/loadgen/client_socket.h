@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ClientSocket: one TCP connection to a server, plain or through TLS, that never waits once it is
 // connected. Used by one thread.
 #ifndef NEREID_APPS_LOADGEN_CLIENT_SOCKET_H_

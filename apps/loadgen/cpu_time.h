@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processor time of this process and of others. Pure reads of the kernel's counters, thread-safe.
 #ifndef NEREID_APPS_LOADGEN_CPU_TIME_H_
 #define NEREID_APPS_LOADGEN_CPU_TIME_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver: decides when to send which request, and tells an observer how long each takes. Used
 // by one thread.
 //

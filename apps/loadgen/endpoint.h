@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Endpoint: where a load goes, and what all its requests have in common. A plain value.
 #ifndef NEREID_APPS_LOADGEN_ENDPOINT_H_
 #define NEREID_APPS_LOADGEN_ENDPOINT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EventStream: reads the body of an answer that is a stream of server-sent events, in the chunks of
 // HTTP/1.1. Keeps nothing but the beginning of one line. Used by one thread.
 #ifndef NEREID_APPS_LOADGEN_EVENT_STREAM_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GrpcConnection: calls of one method over one HTTP/2 connection, unary or streams that stay open.
 // nghttp2 does the framing, the header compression and the flow control. This class owns the socket
 // and implements gRPC: the message prefix, and the status in the trailers. Used by one thread.

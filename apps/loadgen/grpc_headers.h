@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GrpcHeaders: the HPACK blocks of a client whose requests all have the same headers, written as
 // gRPC's own clients do: in full the first time, and as table indices afterwards. nghttp2 would
 // send the path in full each time, which would cost the server time. Immutable.

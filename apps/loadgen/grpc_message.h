@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The wire form of gRPC messages, as far as a load generator needs it. Pure functions.
 #ifndef NEREID_APPS_LOADGEN_GRPC_MESSAGE_H_
 #define NEREID_APPS_LOADGEN_GRPC_MESSAGE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GrpcTransport: calls over HTTP/2 connections of our own (raw sockets, epoll, nghttp2), unary or
 // on streams, because gRPC's client costs more than the servers being measured. The request's bytes
 // are sent unchanged; answers are parsed only while they are kept. Used by one thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Histogram: counts of latencies in nanoseconds, in buckets less than 1 % wide, so that a run of
 // any length takes the same memory. Thread-compatible.
 #ifndef NEREID_APPS_LOADGEN_HISTOGRAM_H_

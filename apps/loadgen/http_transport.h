@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HttpTransport: keep-alive connections over raw non-blocking sockets and epoll. Does as little as
 // possible, so that the measurement shows the server and not the client. Used by one thread.
 #ifndef NEREID_APPS_LOADGEN_HTTP_TRANSPORT_H_

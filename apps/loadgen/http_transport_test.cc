@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/loadgen/http_transport.h"
 
 #include <absl/strings/str_cat.h>

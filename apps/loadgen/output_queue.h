@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OutputQueue: bytes to be sent on a socket. Small pieces are joined, large ones stay in place, and
 // everything leaves with as few system calls as the socket allows. Used by one thread.
 #ifndef NEREID_APPS_LOADGEN_OUTPUT_QUEUE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/loadgen/proto_fields.h"
 
 #include <absl/status/status.h>

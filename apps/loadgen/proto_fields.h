@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the fields of a message in protobuf's binary form. Pure functions.
 #ifndef NEREID_APPS_LOADGEN_PROTO_FIELDS_H_
 #define NEREID_APPS_LOADGEN_PROTO_FIELDS_H_

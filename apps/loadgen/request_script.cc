@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/loadgen/request_script.h"
 
 #include <absl/status/status.h>

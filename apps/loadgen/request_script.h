@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestScript: determines what each slot sends: the same request over and over, several in turn,
 // or the requests of one sequence after another. Used by one thread.
 #ifndef NEREID_APPS_LOADGEN_REQUEST_SCRIPT_H_

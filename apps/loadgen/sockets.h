@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Socket operations of both transports: connect, watch, wait. Stateless, thread-safe.
 #ifndef NEREID_APPS_LOADGEN_SOCKETS_H_
 #define NEREID_APPS_LOADGEN_SOCKETS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transport: one request in flight on each of its slots. The two implementations speak HTTP and
 // gRPC; the driver decides when a slot sends. Used by one thread.
 #ifndef NEREID_APPS_LOADGEN_TRANSPORT_H_

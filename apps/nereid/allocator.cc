@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings of the allocator that the program is linked with (src/allocator).
 //
 // jemalloc reads `malloc_conf`, which the linker therefore exports, before main begins; MALLOC_CONF

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AnswerStream: reserves standard output for answers. Everything else that the process writes
 // there, such as the log and messages of libraries, goes to standard error from then on. One per
 // process; owned by the main thread.

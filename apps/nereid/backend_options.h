@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be given to the backends of this project, but for the one that only tests load: their
 // tables, for `nereid check`. Constants.
 #ifndef NEREID_APPS_NEREID_BACKEND_OPTIONS_H_

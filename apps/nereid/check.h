@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `nereid check DIR...`: reports whether model repositories could be served, without serving them.
 #ifndef NEREID_APPS_NEREID_CHECK_H_
 #define NEREID_APPS_NEREID_CHECK_H_

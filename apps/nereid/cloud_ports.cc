@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cloud_ports.h"
 
 #include <absl/status/statusor.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CloudPorts: the ports for cloud platforms. Thread-compatible; owned by Services.
 #ifndef NEREID_APPS_NEREID_CLOUD_PORTS_H_
 #define NEREID_APPS_NEREID_CLOUD_PORTS_H_

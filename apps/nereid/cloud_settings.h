@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The settings of the ports for cloud platforms, from the command line and from the environment
 // that a platform gives to its containers. Plain values.
 #ifndef NEREID_APPS_NEREID_CLOUD_SETTINGS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands of the program: what `nereid NAME ...` does instead of serving. A new command is a
 // row of the table; everything that tells of its options is made from that.
 #ifndef NEREID_APPS_NEREID_COMMANDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every option of every command, as its table has it, in everything that is made from the table.
 #include "commands.h"
 

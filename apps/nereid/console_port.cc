@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "console_port.h"
 
 #include <absl/strings/match.h>

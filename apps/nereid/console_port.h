@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConsolePort: the port of the console. Thread-compatible; owned by Services.
 #ifndef NEREID_APPS_NEREID_CONSOLE_PORT_H_
 #define NEREID_APPS_NEREID_CONSOLE_PORT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The settings of the console's port, from the command line. Plain values.
 #ifndef NEREID_APPS_NEREID_CONSOLE_SETTINGS_H_
 #define NEREID_APPS_NEREID_CONSOLE_SETTINGS_H_

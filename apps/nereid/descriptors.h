@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // File descriptors: as many as the system allows, and how many connections they are enough for.
 #ifndef NEREID_APPS_NEREID_DESCRIPTORS_H_
 #define NEREID_APPS_NEREID_DESCRIPTORS_H_

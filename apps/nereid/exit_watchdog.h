@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ExitWatchdog: ends the process if the shutdown takes too long, whatever hangs. Thread-safe. Its
 // thread is created at the start, because the machine may have none left when it is needed.
 #ifndef NEREID_APPS_NEREID_EXIT_WATCHDOG_H_

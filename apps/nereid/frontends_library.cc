@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libnereid_frontends.so: the ports of a server for programs that embed it.
 #include <absl/strings/str_cat.h>
 

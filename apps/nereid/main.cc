@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nereid: the server program. Reads the command line, starts the server and its ports, and waits
 // for a signal to stop.
 #include <absl/strings/ascii.h>

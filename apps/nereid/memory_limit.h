@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much memory the process may take, and how much of it requests may have in flight. Stateless.
 #ifndef NEREID_APPS_NEREID_MEMORY_LIMIT_H_
 #define NEREID_APPS_NEREID_MEMORY_LIMIT_H_

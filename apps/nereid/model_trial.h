@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelTrial: sends requests to a model of a server in this process, one after the other, and
 // prints the responses. Owned by the main thread; responses arrive on threads of the server.
 #ifndef NEREID_APPS_NEREID_MODEL_TRIAL_H_

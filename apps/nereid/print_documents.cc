@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "print_documents.h"
 
 #include <absl/strings/str_split.h>

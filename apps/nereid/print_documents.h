@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `nereid completion SHELL` and `nereid man [COMMAND]`: texts about the program that are made from
 // its tables of options and commands, when a package is built or by a user.
 #ifndef NEREID_APPS_NEREID_PRINT_DOCUMENTS_H_

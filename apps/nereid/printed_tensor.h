@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors for human readers: generates them for a model on trial, and prints them. Pure functions.
 #ifndef NEREID_APPS_NEREID_PRINTED_TENSOR_H_
 #define NEREID_APPS_NEREID_PRINTED_TENSOR_H_

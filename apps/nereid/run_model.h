@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `nereid run-model DIR`: loads one model and tries it, without opening a port.
 #ifndef NEREID_APPS_NEREID_RUN_MODEL_H_
 #define NEREID_APPS_NEREID_RUN_MODEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ServiceManager: tells the service manager that started this process, systemd for instance, how it
 // is getting on: one datagram for each step, to a socket that the manager has named. Immutable;
 // thread-safe. A message that cannot be sent is a line in the log, and nothing else.

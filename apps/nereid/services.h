@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Services: the ports on which a server answers. Thread-compatible; used by the main thread.
 #ifndef NEREID_APPS_NEREID_SERVICES_H_
 #define NEREID_APPS_NEREID_SERVICES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings: everything that the command line specifies. Plain values, mostly the options structures
 // defined by the server's parts, so that each default is defined once; the flag table fills them in
 // (flags/flag_table.h).

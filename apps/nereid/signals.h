@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ShutdownSignals: turns SIGINT and SIGTERM into an event that can be waited for, and SIGHUP into a
 // call. One per process,
 // created by the main thread, and never destroyed before the process ends.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests for trying out a model: made up from its inputs, or as somebody wrote them in JSON.
 // Stateless.
 #ifndef NEREID_APPS_NEREID_TRIAL_REQUEST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid MODEL.onnx` and `nereid DIR` serve: a model's file, the folder of one model, or a
 // repository of such folders, told apart by what they hold. Blocks on file I/O.
 #ifndef NEREID_APPS_NEREID_WHAT_TO_SERVE_H_

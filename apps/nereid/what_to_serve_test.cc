@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "what_to_serve.h"
 
 #include <gmock/gmock.h>

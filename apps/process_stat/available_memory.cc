@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/process_stat/available_memory.h"
 
 #include <fstream>

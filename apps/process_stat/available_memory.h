@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much memory programs may still take on this machine.
 #ifndef NEREID_APPS_PROCESS_STAT_AVAILABLE_MEMORY_H_
 #define NEREID_APPS_PROCESS_STAT_AVAILABLE_MEMORY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/process_stat/process_stat.h"
 
 #include <absl/strings/numbers.h>

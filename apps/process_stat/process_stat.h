@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kernel says about a process.
 #ifndef NEREID_APPS_PROCESS_STAT_PROCESS_STAT_H_
 #define NEREID_APPS_PROCESS_STAT_PROCESS_STAT_H_

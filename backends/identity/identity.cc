@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The identity backend: a model whose outputs repeat its inputs, optionally after a delay. Used to
 // try out a server and to measure the overhead of the server itself.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/onnxruntime/declared_signature.h"
 
 #include <fcntl.h>

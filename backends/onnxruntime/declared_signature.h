@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tensors that an ONNX file declares, read before a session is made: what the session's memory
 // options depend on. Needs nothing of the runtime. Stateless.
 #ifndef NEREID_BACKENDS_ONNXRUNTIME_DECLARED_SIGNATURE_H_

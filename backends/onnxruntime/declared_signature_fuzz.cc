@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads any bytes as an ONNX file, without a fault. What else is in the file, before and behind,
 // does not change what is read: so the window through which the file is seen may begin anywhere.
 #include <sys/mman.h>

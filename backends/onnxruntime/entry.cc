@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions of libtriton_onnxruntime.so.
 #include "backends/sdk/entry.h"
 #include "backends/onnxruntime/environment.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/onnxruntime/instance.h"
 
 #include "backends/onnxruntime/ort_error.h"

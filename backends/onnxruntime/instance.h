@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OnnxInstance: runs batches of one model instance on the session that it shares with the other
 // instances. Owned by the instance's thread; the buffers live from batch to batch.
 #ifndef NEREID_BACKENDS_ONNXRUNTIME_INSTANCE_H_

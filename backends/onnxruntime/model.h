@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OnnxModel: one loaded version of an ONNX model: its configuration, its session and the tensors
 // that a Run takes and returns. Immutable after Create; thread-safe.
 //

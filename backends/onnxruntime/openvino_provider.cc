@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/onnxruntime/openvino_provider.h"
 
 #include <onnxruntime_c_api.h>

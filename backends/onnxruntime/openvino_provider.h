@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The execution provider of ONNX Runtime that computes with OpenVINO: a plug-in library next to the
 // backend openvino. Compiled against a newer header of the runtime than the rest of this folder, so
 // it shares no types of the C++ interface with it.

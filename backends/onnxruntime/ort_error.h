@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns ONNX Runtime's exceptions into Errors at the place of the call. Stateless.
 #ifndef NEREID_BACKENDS_ONNXRUNTIME_ORT_ERROR_H_
 #define NEREID_BACKENDS_ONNXRUNTIME_ORT_ERROR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime's library, loaded when the backend starts rather than linked: an installation brings
 // it beside the backend, a Python environment in its package `onnxruntime`, under a name of its own
 // and in whichever release is there. Loaded once per process, and never unloaded. Thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of a model's session, from its configuration: thread counts, memory, graph
 // optimisation, execution accelerators, the runtime's own configuration entries. Values.
 #ifndef NEREID_BACKENDS_ONNXRUNTIME_SESSION_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tensors of an ONNX file, as the runtime reports them, and the mapping of data types.
 // Stateless.
 #ifndef NEREID_BACKENDS_ONNXRUNTIME_SIGNATURE_H_

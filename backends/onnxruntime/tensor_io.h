@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts tensors of a run to values of ONNX Runtime and back. Stateless functions; they may throw
 // Ort::Exception.
 #ifndef NEREID_BACKENDS_ONNXRUNTIME_TENSOR_IO_H_

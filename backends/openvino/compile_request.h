@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runtime settings in a model's configuration: threads, streams, precision, cache. Values.
 #ifndef NEREID_BACKENDS_OPENVINO_COMPILE_REQUEST_H_
 #define NEREID_BACKENDS_OPENVINO_COMPILE_REQUEST_H_

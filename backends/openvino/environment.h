@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Environment: what all OpenVINO models of the process share: the runtime with its CPU plugin, and
 // the backend's settings. Made in TRITONBACKEND_Initialize, destroyed in TRITONBACKEND_Finalize.
 // Immutable; the runtime's own object is thread-safe.

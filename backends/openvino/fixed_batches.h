@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches of a few sizes run on graphs of their own, whose shapes are fixed: OpenVINO then knows
 // all sizes when it compiles, and has less to do in each run. docs/adr/0032-fixed-batch-sizes.md
 #ifndef NEREID_BACKENDS_OPENVINO_FIXED_BATCHES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InitialStates: the initial values of a network's states (ReadValue), which may depend on its
 // inputs. That part of the network is compiled as a separate model. Resetting the states of an
 // infer request would not do: the CPU plugin (2026.4) then keeps the shape of the previous state if

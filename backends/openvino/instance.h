@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OpenVinoInstance: runs batches of one model instance: one after the other on its own infer
 // request, or several at a time on the model's pool. Owned by the instance's thread.
 #ifndef NEREID_BACKENDS_OPENVINO_INSTANCE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OpenVinoModel: one loaded version of a model: its configuration, the compiled model and the
 // tensors that a run takes and returns. Immutable after Create; thread-safe.
 //

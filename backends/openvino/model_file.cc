@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/openvino/model_file.h"
 
 #include <filesystem>

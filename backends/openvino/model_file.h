@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the file of a model. Pure except for looking at the file system.
 #ifndef NEREID_BACKENDS_OPENVINO_MODEL_FILE_H_
 #define NEREID_BACKENDS_OPENVINO_MODEL_FILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be given to the backend openvino and to its models. Constants.
 #ifndef NEREID_BACKENDS_OPENVINO_OPTIONS_H_
 #define NEREID_BACKENDS_OPENVINO_OPTIONS_H_

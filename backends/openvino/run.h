@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Run: an infer request of the runtime for each graph of a model, together with the executor that
 // divides a batch into runs, and the transfer of tensors between the two. Used by one thread at a
 // time; the buffers are reused from batch to batch.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RunPool: the batches of a model in progress, shared by its instances. There are as many as the
 // runtime has streams: more would only take requests out of the server's queue, where they can
 // still be ordered and joined. Thread-safe.

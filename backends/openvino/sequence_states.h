@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SequenceStates: keeps the states of a network (ReadValue, Assign) between the requests of the
 // sequences that an instance serves. The server sends all requests of a sequence to one instance,
 // so nothing is shared. Owned by the thread that runs the instance.

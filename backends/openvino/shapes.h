@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes a model's shapes before it is compiled: to the shapes in the configuration, and to a
 // variable batch dimension. Stateless functions.
 #ifndef NEREID_BACKENDS_OPENVINO_SHAPES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tensors of an OpenVINO model as the SDK describes them, and the element types that OpenVINO
 // and the protocol share. Stateless functions.
 #ifndef NEREID_BACKENDS_OPENVINO_SIGNATURE_H_

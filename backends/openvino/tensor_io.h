@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts tensors of a run to tensors of OpenVINO and back. Stateless functions; they may throw
 // ov::Exception.
 #ifndef NEREID_BACKENDS_OPENVINO_TENSOR_IO_H_

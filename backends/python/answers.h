@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes answers to the calls of a model's process: (0, value), or (1 + error code, text).
 // Stateless.
 #ifndef NEREID_BACKENDS_PYTHON_ANSWERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls: answers the questions of a model's process and receives what it reports. Owned by the
 // thread that listens to the process; other threads answer calls that take time.
 #ifndef NEREID_BACKENDS_PYTHON_CALLS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ChildRequest: one inference request that a model's process sends to another model. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_CHILD_REQUEST_H_
 #define NEREID_BACKENDS_PYTHON_CHILD_REQUEST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ChildRequests: inference requests that a model's process sends to other models of the server
 // (business logic scripting). Those models write their outputs into the memory that the process
 // reads. Thread-safe.

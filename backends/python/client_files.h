@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ClientFiles: the tensors of a batch that are in the shared memory of clients. The process maps
 // their files itself, so inputs are not copied, and outputs only once. Owned by the thread that
 // executes the batch, while it holds a CommandTurn.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Execution: those requests of one TRITONBACKEND_ModelInstanceExecute that a Python model gets in
 // one call of its execute, from the assignment of their numbers to their release. Used by one
 // thread.

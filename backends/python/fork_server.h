@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ForkServer: starts the processes of the instances that have the same interpreter and environment.
 // The first process is started as a program. If there are more, a process is prepared that has
 // imported numpy and the backend's own files, and the others are forked from it: they start in

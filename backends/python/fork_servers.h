@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ForkServers: the fork servers of a backend, one for each interpreter and environment. One that no
 // model uses any more is kept for a while, so that a model that is loaded again starts as fast as
 // one beside others. Thread-safe.

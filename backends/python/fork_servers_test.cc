@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/python/fork_servers.h"
 
 #include <gtest/gtest.h>

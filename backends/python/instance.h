@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PythonInstance: an instance of a Python model, whose computation runs in a process. Used by the
 // instance's thread, except for Ready.
 #ifndef NEREID_BACKENDS_PYTHON_INSTANCE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelMetrics: the metrics that a model's process has created, by number. Those still there when
 // the process ends are deleted. Owned by one thread.
 #ifndef NEREID_BACKENDS_PYTHON_METRICS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PythonModel: what the instances of one version of a Python model share: its files, how its
 // processes are started, and its configuration. Immutable after Create, except for the process that
 // completed the configuration, which the first instance takes over.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OpenRequests: requests that a model's process has received and that have not had their last
 // response. A request is identified by a number. Thread-safe.
 //

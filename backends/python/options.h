@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be given to the backend python, to backends that are written in Python, and to their
 // models. Constants.
 #ifndef NEREID_BACKENDS_PYTHON_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OutputCheck: whether the outputs that a model sends are what its configuration says. Clients get
 // them as they are, as from Triton; the log names each output that differs, once.
 // Thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pace: how many executions the process of an instance may be given at a time. The shorter they
 // are, the more is gained. The longer they are, the longer a request that was handed over waits
 // where the scheduler cannot reach it. Owned by the instance's thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/python/pace.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of the server's C API: their ownership, and those of requests and responses, which are
 // JSON in the messages of a process. Stateless.
 #ifndef NEREID_BACKENDS_PYTHON_PARAMETERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/python/python_process.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PythonProcess: the process of one instance of a Python model: starts and initialises it, listens
 // to it, and restarts it when it ends. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_PYTHON_PROCESS_H_

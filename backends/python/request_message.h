@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes requests in the form that the process of a Python model receives. Stateless.
 #ifndef NEREID_BACKENDS_PYTHON_REQUEST_MESSAGE_H_
 #define NEREID_BACKENDS_PYTHON_REQUEST_MESSAGE_H_

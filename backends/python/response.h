@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Responses of Python models as values, and their conversion to the server's responses. Stateless.
 #ifndef NEREID_BACKENDS_PYTHON_RESPONSE_H_
 #define NEREID_BACKENDS_PYTHON_RESPONSE_H_

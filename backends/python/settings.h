@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PythonSettings: the command line's settings of the Python backend, and what all its models share.
 // Made in TRITONBACKEND_Initialize. Immutable.
 #ifndef NEREID_BACKENDS_PYTHON_SETTINGS_H_

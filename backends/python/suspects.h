@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Suspects: requests that were being executed when their model's process ended. A client that sends
 // such a request again and again would keep the process from serving others. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_SUSPECTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transport: the server's end of the memory shared with the process of a Python model: memory for
 // messages and tensors, one command at a time, and the ring of the process's reports. Thread-safe,
 // except for entries and the doorbell, which one thread handles.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WaitGraph: records which instances of Python models wait, inside `execute`, for answers of which
 // models. A cycle of models whose instances all wait for each other would wait forever; the request
 // that would close the cycle is answered with an error. Thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BlockCache: PyTorch's CPU memory. Blocks are kept for the next run, the small ones by the thread
 // that frees them (SmallBlocks). Large ones are for all threads: the allocator of the process would
 // return their pages to the system, and each run would then fault them in anew, which costs a third

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the call specification of an AOTInductor package: how the nested arguments and results of
 // the exported program map to the flat lists that a run takes and returns. Pure.
 #ifndef NEREID_BACKENDS_PYTORCH_CALL_SPEC_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/pytorch/cpu_permits.h"
 
 namespace nereid_backend {

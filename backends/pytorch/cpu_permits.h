@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CpuPermits: limits how many threads of the process compute for PyTorch at a time, over all
 // models. OpenMP makes a team for each thread that calls it, so instances computing side by side
 // would otherwise run more threads than there are CPUs. A run holds as many permits as it has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/pytorch/environment.h"
 
 #include <torch/csrc/jit/passes/tensorexpr_fuser.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Environment: what all PyTorch models of the process share. Made in TRITONBACKEND_Initialize,
 // destroyed in TRITONBACKEND_Finalize. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTORCH_ENVIRONMENT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forward: the signature of a network according to its file: the arguments and results of one call.
 // Knows no PyTorch. Immutable after reading.
 #ifndef NEREID_BACKENDS_PYTORCH_FORWARD_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TorchInstance: runs batches of one model instance. Used by one thread at a time: the instance's,
 // or one that has the instance on loan. The buffers are reused from batch to batch.
 #ifndef NEREID_BACKENDS_PYTORCH_INSTANCE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TorchModel: one loaded version of a PyTorch model: its configuration, its network, and the
 // mapping between the configuration's tensors and the network's arguments and results. Immutable
 // after Create except for the number of instances; thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modes: sets PyTorch's modes of the calling thread according to a model's parameters, for the
 // lifetime of the object.
 #ifndef NEREID_BACKENDS_PYTORCH_MODES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps the tensors of a configuration to the arguments and results of a network, by Triton's
 // rules. Pure except for a warning in the log.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Network: a loaded file of any kind that can be run. Run is thread-safe.
 #ifndef NEREID_BACKENDS_PYTORCH_NETWORK_H_
 #define NEREID_BACKENDS_PYTORCH_NETWORK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PackageNetwork: an AOTInductor package. See Network.
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 

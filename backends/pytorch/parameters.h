@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of a PyTorch model: the `parameters` of its configuration as values. Immutable.
 #ifndef NEREID_BACKENDS_PYTORCH_PARAMETERS_H_
 #define NEREID_BACKENDS_PYTORCH_PARAMETERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/pytorch/parameters.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/pytorch/script_network.h"
 
 #include <caffe2/serialize/inline_container.h>

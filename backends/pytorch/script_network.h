@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ScriptNetwork: a TorchScript module. See Network; forward is thread-safe if it does not write to
 // the module.
 #ifndef NEREID_BACKENDS_PYTORCH_SCRIPT_NETWORK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loaded network gives the bits of the module in the file, whether or not it could be frozen.
 #include "backends/pytorch/script_network.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/pytorch/script_traits.h"
 
 #include <torch/csrc/jit/api/module.h>

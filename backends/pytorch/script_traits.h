@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Determines from the graph of a TorchScript method how it uses its arguments and its module.
 #ifndef NEREID_BACKENDS_PYTORCH_SCRIPT_TRAITS_H_
 #define NEREID_BACKENDS_PYTORCH_SCRIPT_TRAITS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes types and shapes, which PyTorch's files do not contain, from the configuration. Pure.
 #ifndef NEREID_BACKENDS_PYTORCH_SIGNATURE_H_
 #define NEREID_BACKENDS_PYTORCH_SIGNATURE_H_

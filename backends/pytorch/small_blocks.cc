@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/pytorch/small_blocks.h"
 
 #include <c10/core/impl/alloc_cpu.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts tensors of a run to PyTorch's values and back. Stateless functions; they may throw what
 // PyTorch throws.
 #ifndef NEREID_BACKENDS_PYTORCH_TENSOR_IO_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/pytorch/tensor_io.h"
 
 #include <ATen/ops/empty.h>

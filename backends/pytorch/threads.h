@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets how many threads the kernels run by the calling thread may use. Affects that thread only.
 #ifndef NEREID_BACKENDS_PYTORCH_THREADS_H_
 #define NEREID_BACKENDS_PYTORCH_THREADS_H_

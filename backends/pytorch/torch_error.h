@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns PyTorch's exceptions into Errors at the place of the call. Stateless.
 #ifndef NEREID_BACKENDS_PYTORCH_TORCH_ERROR_H_
 #define NEREID_BACKENDS_PYTORCH_TORCH_ERROR_H_

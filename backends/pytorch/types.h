@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data types of the protocol and of PyTorch. Pure.
 #ifndef NEREID_BACKENDS_PYTORCH_TYPES_H_
 #define NEREID_BACKENDS_PYTORCH_TYPES_H_

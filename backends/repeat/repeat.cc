@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The repeat backend: a decoupled model that sends one response per element of its input. See
 // README.md for its tensors.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch: the requests of one ModelInstanceExecute call, from arrival to release. It enforces the
 // rules that are easy to break: every request gets exactly one response with the final flag, a
 // failure affects only its own request, statistics are reported before release, and everything is

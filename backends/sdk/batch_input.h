@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BatchInput: a tensor that a backend computes from the shapes of the requests in a batch, as one
 // `batch_input` of the configuration describes it. Immutable; thread-safe.
 #ifndef NEREID_BACKENDS_SDK_BATCH_INPUT_H_

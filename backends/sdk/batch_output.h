@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BatchOutput: outputs that hold the results of all requests of a batch end to end and are divided
 // according to the shapes of an input, as one `batch_output` of the configuration describes them
 // (BATCH_SCATTER_WITH_INPUT_SHAPE, the only kind there is). Immutable; thread-safe.

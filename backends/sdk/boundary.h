@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Guard: the boundary between backend code, which may throw (the standard library and some runtimes
 // do), and the C functions called by the server, which must not throw. Stateless, thread-safe.
 #ifndef NEREID_BACKENDS_SDK_BOUNDARY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many CPUs this process may use: its affinity mask, limited by the CPU quota of its control
 // group (cgroup v2 or v1), which is how containers limit CPU. Stateless, thread-safe.
 #ifndef NEREID_BACKENDS_SDK_CPU_BUDGET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EchoMap: which input each output of an echoing model repeats, and the copy itself. Shared by the
 // identity and the testing backend. Immutable after Build.
 #ifndef NEREID_BACKENDS_SDK_ECHO_H_

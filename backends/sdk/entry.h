@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions that a backend exports: version check, C++ objects as the state of the server's
 // handles, and NB_BACKEND_FUNCTIONS, which defines those that are alike in all backends. Stateless.
 #ifndef NEREID_BACKENDS_SDK_ENTRY_H_

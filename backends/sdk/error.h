@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Error and Result: how backend code reports failure. An Error owns at most one TRITONSERVER_Error
 // and passes ownership to the server at the C boundary. Values; thread-compatible.
 #ifndef NEREID_BACKENDS_SDK_ERROR_H_

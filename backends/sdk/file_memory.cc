@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/sdk/file_memory.h"
 
 #include "backends/sdk/server_function.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors in files that other processes can map, too: the system shared memory of clients
 // (include/nereid/backend.h). On a server that does not say where they are, there are none.
 // Stateless; thread-safe.

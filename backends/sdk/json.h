@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Json: a small JSON value, for model configurations and backend settings. rapidjson parses and
 // prints it; no other file of the backends sees rapidjson. A value; thread-compatible.
 #ifndef NEREID_BACKENDS_SDK_JSON_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses arbitrary bytes as the JSON of a configuration or of settings. A value that can be parsed
 // stays the same when it is written and parsed again.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which thread and which instance may execute: executions by threads that serve connections
 // (NEREID_ModelExecutesBriefly), and instances that cannot execute for a while. A server without
 // these functions executes on the instance's thread alone, and gives work to all instances.

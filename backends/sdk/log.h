@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Log lines through the server's logger. Thread-safe.
 #ifndef NEREID_BACKENDS_SDK_LOG_H_
 #define NEREID_BACKENDS_SDK_LOG_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelConfig: what a backend needs to know of a model's configuration, read once at load, and the
 // settings given on the server's command line. Immutable after reading.
 #ifndef NEREID_BACKENDS_SDK_MODEL_CONFIG_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the file of a model's version. Pure except for looking at the file system.
 #ifndef NEREID_BACKENDS_SDK_MODEL_FILE_H_
 #define NEREID_BACKENDS_SDK_MODEL_FILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters of a backend's models, and its own settings, as tables of constants: their names,
 // what they may be, and what they do here. A backend reads what it is given by its tables
 // (options.h); `nereid check` reads the same ones. Knows neither the server nor a runtime.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads parameters and settings by a backend's tables (option_table.h), and says in the log what
 // has no effect and what is unknown. Stateless.
 #ifndef NEREID_BACKENDS_SDK_OPTIONS_H_

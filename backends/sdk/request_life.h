@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestLife: a request that its owner sends to the server by the C API, from its making to its
 // end. The request has ended when the server has released it and its last response has come, in
 // either order: a decoupled model releases a request at once and answers for long. Until then it

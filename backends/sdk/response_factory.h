@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers for backends whose models send several or delayed responses to a request: the destruction
 // of a response factory, the credit for further responses, and the statistics of each. Stateless,
 // thread-safe.

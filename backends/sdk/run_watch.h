@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RunWatch: stops computations whose results nobody waits for any more. A runtime that can be
 // stopped from another thread gives each instance a Watched; one thread for all of them checks
 // every 50 ms the runs that are still in progress. A run of many requests is stopped when all of

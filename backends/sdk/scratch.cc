@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/sdk/scratch.h"
 
 #include <algorithm>

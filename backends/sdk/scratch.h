@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scratch: a buffer that is reused from batch to batch and frees memory when it has been much too
 // large for a while, so that one large batch does not hold memory forever. Owned by one thread at a
 // time (thread-compatible).

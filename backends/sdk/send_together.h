@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sending several responses with one announcement to the server's I/O threads
 // (NEREID_SendTogether). Stateless; thread-safe.
 #ifndef NEREID_BACKENDS_SDK_SEND_TOGETHER_H_

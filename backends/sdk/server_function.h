@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that this project's server offers to backends beyond the published interface
 // (include/nereid/). They are looked up, since a backend also works with a server that lacks them.
 // Stateless; thread-safe.

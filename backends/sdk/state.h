@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing the implicit state of a sequence. The server functions needed are referenced weakly, so
 // that a backend also loads into a server without implicit state. Stateless.
 #ifndef NEREID_BACKENDS_SDK_STATE_H_

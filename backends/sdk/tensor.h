@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Access to the tensors of requests and responses: pieces of an input, one contiguous buffer out
 // of many pieces, output buffers, and the wire form of BYTES. CPU memory only.
 #ifndef NEREID_BACKENDS_SDK_TENSOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the cost of gathering the inputs of a batch into one buffer, as a backend does before it
 // computes: reading the pieces of each request, and one copy.
 #include "backends/sdk/tensor.h"

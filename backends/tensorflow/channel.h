@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Channel: an instance's connection to the worker: shared memory, and a turn that passes back and
 // forth. Owned by the instance's thread; the supervisor closes the turn when the worker ends.
 #ifndef NEREID_BACKENDS_TENSORFLOW_CHANNEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts between TensorFlow's data types and the protocol's. Stateless.
 #ifndef NEREID_BACKENDS_TENSORFLOW_DATA_TYPES_H_
 #define NEREID_BACKENDS_TENSORFLOW_DATA_TYPES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorflowInstance: runs batches of one model instance through its own channel to the model's
 // process. Used by one thread at a time: the instance's, or one that has the instance on loan.
 #ifndef NEREID_BACKENDS_TENSORFLOW_INSTANCE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorflowModel: one loaded version of a TensorFlow model: its configuration, the process that
 // has loaded it, and the tensors that a run takes and returns. Immutable after Create; thread-safe.
 //

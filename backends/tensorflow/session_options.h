@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of a model's session, from its configuration. Values.
 #ifndef NEREID_BACKENDS_TENSORFLOW_SESSION_OPTIONS_H_
 #define NEREID_BACKENDS_TENSORFLOW_SESSION_OPTIONS_H_

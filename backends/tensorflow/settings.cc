@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/tensorflow/settings.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BackendSettings: what all TensorFlow models of the process share: the settings of the command
 // line, the CPU budget and the path of the worker's program. Made in TRITONBACKEND_Initialize,
 // destroyed in TRITONBACKEND_Finalize. Immutable.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts what the worker found in a model's files to the SDK's Signature. Pure.
 #ifndef NEREID_BACKENDS_TENSORFLOW_SIGNATURE_H_
 #define NEREID_BACKENDS_TENSORFLOW_SIGNATURE_H_

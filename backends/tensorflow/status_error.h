@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts a Status from the other process to an Error of the SDK. Stateless.
 #ifndef NEREID_BACKENDS_TENSORFLOW_STATUS_ERROR_H_
 #define NEREID_BACKENDS_TENSORFLOW_STATUS_ERROR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Supervisor: keeps a worker process for one model version: makes it load the model, and requests
 // channels from it. The keeper's thread is the only reader of the worker's messages. Thread-safe.
 #ifndef NEREID_BACKENDS_TENSORFLOW_SUPERVISOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WorkerLog: writes the worker's standard error to the server's log, line by line. Owned by one
 // thread.
 #ifndef NEREID_BACKENDS_TENSORFLOW_WORKER_LOG_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libtriton_testing_batcher.so: a custom batching strategy. A request joins a batch while the sum
 // of the first INT32 elements stays within the model's parameter `batch_sum_limit`.
 #include "backends/sdk/boundary.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code shared by the behaviours. Stateless.
 #ifndef NEREID_BACKENDS_TESTING_BEHAVIOURS_H_
 #define NEREID_BACKENDS_TESTING_BEHAVIOURS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions of libtriton_testing.so. ModelInitialize and ModelInstanceExecute have no guard
 // against exceptions, so that a behaviour can throw: this tests the server's side of the boundary.
 #include "backends/sdk/entry.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Behaviour environment: does what backends do under Triton and expect to work. It uses most
 // of the default stack of a thread, starts processes that signals can end, and changes the C++
 // locale of the process. docs/adr/0013 has the list.

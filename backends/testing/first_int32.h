@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the number with which tests control a request. Stateless.
 #ifndef NEREID_BACKENDS_TESTING_FIRST_INT32_H_
 #define NEREID_BACKENDS_TESTING_FIRST_INT32_H_

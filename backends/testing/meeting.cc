@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Behaviour meet: Execute returns only when as many executions as the parameter `times` says are in
 // progress at the same time. Tests use it to show that requests run in parallel, without measuring
 // time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Behaviour mixed_memory: allocates memory in every way that C and C++ have, and frees each block
 // in every way, also with one that does not fit the allocation, and with a wrong size and
 // alignment. Some backends do a little of this by mistake, and with glibc's allocator it is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The testing backend: a model that misbehaves as its configuration specifies. See README.md for
 // the behaviours and their parameters.
 #ifndef NEREID_BACKENDS_TESTING_MODEL_H_

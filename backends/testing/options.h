@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be given to the models of the backend testing. Constants.
 #ifndef NEREID_BACKENDS_TESTING_OPTIONS_H_
 #define NEREID_BACKENDS_TESTING_OPTIONS_H_

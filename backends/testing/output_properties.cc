@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Behaviour output_properties: asks where the first output will be, preferring a GPU, before it
 // answers. Tests use it to see what backends are told.
 #include "backends/sdk/log.h"

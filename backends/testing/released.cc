@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a careless backend may call with a request after it has released it.
 #include <array>
 

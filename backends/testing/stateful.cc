@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Behaviour accumulate_state: implicit state of a sequence, as a backend uses it.
 #include <cstring>
 

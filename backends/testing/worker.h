@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Worker: a thread that runs tasks after a delay, in the order given. Thread-safe. Its destructor
 // runs what is still waiting, without delay.
 #ifndef NEREID_BACKENDS_TESTING_WORKER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Latency of a request inside the process, by the C API: a call and its answer, one at a time.
  *
  *   calls MODELS BACKENDS MODEL WAY COUNT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Latency of a request inside the process, by the Python package: a call and its answer, one at a time.
 
     calls.py MODELS BACKENDS MODEL blocking|asynchronous COUNT

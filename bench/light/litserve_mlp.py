@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The MLP in LitServe: light/litserve_mlp.py MODEL.onnx PORT MAX_BATCH_SIZE. `{"data": [...]}` both ways."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The MLP in MLServer: its model-settings.json names this class."""
 
 import onnxruntime

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The MLP as a function of Python that Nereid serves: light/nereid_mlp.py MODEL.onnx PORT."""
 
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The least that an HTTP server can be: one connection, one thread, one fixed answer. What a
 // framework takes behind it shows what the socket costs the framework, whatever the server does.
 #ifndef NEREID_BENCH_LIMITS_BARE_SERVER_H_

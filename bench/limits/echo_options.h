@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the echo servers share: their options and their answer, which is a fixed head followed by
 // the last bytes of the request (its tensor). Immutable after Parse.
 #ifndef NEREID_BENCH_LIMITS_ECHO_OPTIONS_H_

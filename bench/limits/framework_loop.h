@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the programs that call a framework in-process in a loop with one thread, to measure
 // what a model costs without a server.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A minimal gRPC server: one completion queue, one thread, messages as bytes that are neither
 // parsed nor copied. Runs until a signal kills it.
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A minimal HTTP server on epoll: one thread, raw sockets, a search for the end of the head and for
 // Content-Length. Runs until a signal kills it.
 #include <absl/strings/str_cat.h>

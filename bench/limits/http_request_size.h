@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where an HTTP request ends. Shared by the programs that do as little as a server can.
 #ifndef NEREID_BENCH_LIMITS_HTTP_REQUEST_SIZE_H_
 #define NEREID_BENCH_LIMITS_HTTP_REQUEST_SIZE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A minimal gRPC server over nghttp2 and epoll: one thread, no gRPC library, messages as bytes that
 // are not parsed. Runs until a signal kills it.
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/limits/nghttp2_echo_connection.h"
 
 #include <absl/status/statusor.h>

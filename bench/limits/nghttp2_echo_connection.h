@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EchoConnection: one HTTP/2 connection of nghttp2_echo. Frames, header compression and flow
 // control are nghttp2's; a message is copied once, from the bytes that were received into memory of
 // the length that its prefix says, and is sent from there. Nothing is parsed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OpenVINO in a loop, on any file that it can read; framework_loop.h describes the arguments. One
 // more argument gives the precision in which FP32 is computed (f32, bf16); the default is f32.
 #include <openvino/openvino.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime in a loop; framework_loop.h describes the arguments.
 #include <onnxruntime_cxx_api.h>
 

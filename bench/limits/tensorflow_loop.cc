@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow in a loop, on a SavedModel; framework_loop.h describes the arguments. INPUT and OUTPUT
 // are names in the model's signature, which is the default one or the only one.
 #include <tensorflow/c/c_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PyTorch in a loop, on a TorchScript file; framework_loop.h describes the arguments. INPUT is the
 // argument of forward; OUTPUT is not used.
 #include <ATen/Parallel.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks an answer: compares its one FP32 output with a reference. Immutable, thread-safe.
 #ifndef NEREID_BENCH_LOADGEN_ANSWER_H_
 #define NEREID_BENCH_LOADGEN_ANSWER_H_

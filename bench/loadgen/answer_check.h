@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the answers of a server with a reference before it is measured. Used by one thread.
 #ifndef NEREID_BENCH_LOADGEN_ANSWER_CHECK_H_
 #define NEREID_BENCH_LOADGEN_ANSWER_CHECK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AnswerFile: where the tensors of answers lie if the server writes them into shared memory: a file
 // that all answers share. Thread-compatible.
 #ifndef NEREID_BENCH_LOADGEN_ANSWER_FILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nereid_loadgen: loads one model of a server with one request, over and over, and prints its
 // measurements, one JSON object per line.
 #include <absl/strings/str_cat.h>

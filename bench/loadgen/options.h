@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of nereid_loadgen. A plain value.
 #ifndef NEREID_BENCH_LOADGEN_OPTIONS_H_
 #define NEREID_BENCH_LOADGEN_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A library to be preloaded into the server: counts what a request costs besides computing, with
 // the stacks of the callers. ../racetrack/call_counts.py drives it and says whose calls they are.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of bench/run.py and bench/compare.py. Helpers of the tests are used as they are."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evaluates a trial of adaptive batching: the requests answered in time, and the page."""
 
 from __future__ import annotations

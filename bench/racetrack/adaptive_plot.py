@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots goodput and p99 of adaptive batching and of fixed delays, trace by trace."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lets two programs have a core by turns so short that both meet the same speed of the machine.
 
 Other guests of a machine change its speed by up to two times, for tenths of a second. Two

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients that misbehave, in a separate process. The load is bounded: each attack has a fixed
 number of connections and fixed pauses between requests, whatever the server does.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads what bench/micro/call_counter.cc has counted, and says whose calls they are."""
 
 from __future__ import annotations

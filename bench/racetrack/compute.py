@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compute time of a batch inside a server, compared with the same ONNX Runtime alone.
 
 One request is sent at a time, with as many rows as the batch shall have, so that nothing else runs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two servers of the race, started on the same repository with the same backends."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks of the group "frameworks": the same three kinds for each staged framework, both as
 models in a repository and as files for the framework alone."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a feature costs, from runs with it between runs without it, and the page about it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What servers weigh: the size of an installation, the time until the first answer, and memory at
 rest."""
 

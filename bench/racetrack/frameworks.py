@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models of several frameworks: compares Nereid with each framework alone. Measures one network.
 
 Server and framework have one core and one thread. A network has three figures: the compute time of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evaluates the comparison of Nereid with frameworks: the verdict, and the page."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Well-behaved clients while others misbehave: measures one attack, and writes the page.
 
 Each attack has its own server. Quiet measurements and measurements under attack take turns. The

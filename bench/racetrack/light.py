@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The entrants of the race against light frameworks: how each is started on the MLP, and what it weighs."""
 
 from __future__ import annotations

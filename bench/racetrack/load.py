@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the project's own programs: the load generator, the echo servers, the ONNX loop."""
 
 from __future__ import annotations

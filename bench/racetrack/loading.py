@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evaluates measured loads of many models: times, latencies of checks meanwhile, and the page."""
 
 from __future__ import annotations

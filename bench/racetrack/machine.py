@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The machine: its cores, their use by processes, and the memory of a process."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks of the race, written as ONNX with weights from fixed seeds."""
 
 from __future__ import annotations

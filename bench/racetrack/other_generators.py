@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """perf_analyzer, wrk and h2load beside `nereid bench`: each loads one server, and says what it
 measured. Times are microseconds."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages of results: a title, what was measured where, and tables, in build/bench-results."""
 
 from __future__ import annotations

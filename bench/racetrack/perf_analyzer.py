@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """perf_analyzer, the original project's own load generator, as a second opinion on ours.
 
 The binary is in an old wheel of tritonclient. It needs two libraries that only Triton

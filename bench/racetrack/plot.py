@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots throughput against latency: one curve per server, one point per number of connections."""
 
 from __future__ import annotations

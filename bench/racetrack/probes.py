@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks repeatedly whether a server is ready and which models it has, while something else runs.
 
 An open loop: each check falls due every PERIOD_SECONDS, and its latency counts from then. A check

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program `nereid`, as the checks of its predictions use it."""
 
 from __future__ import annotations

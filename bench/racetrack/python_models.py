@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python models: compares our Python backend in our server with Triton's in Triton.
 Both use the same interpreter, the same numpy and the same repository. This module measures;
 python_page.py writes the page.

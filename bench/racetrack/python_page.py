@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evaluates the measurements of Python models: the verdict, and the page."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder in which bench/ writes its results, and in which bench/compare.py looks for them."""
 
 from __future__ import annotations

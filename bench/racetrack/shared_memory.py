@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared memory for the group "tensors": a segment for the requests of a model, one for its answers."""
 
 from __future__ import annotations

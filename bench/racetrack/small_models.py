@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many small networks, each with its own weights, and a check of a server's answers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Evaluates a soak: whether latency has risen or memory was kept, and the page."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics over several runs of one row: medians, spread, ratios."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TLS for the group "tls": each server's options."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `bench/tune.py` lets `nereid tune` tune: five models and an ensemble, with their loads."""
 
 from __future__ import annotations

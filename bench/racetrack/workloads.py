@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The workloads: the models, and for each row its request and the right answer as files.
 
 Both servers load the same repository, and both get the same bytes from the load generator.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The local cache: the C functions of libtritoncache_local.so, and its metrics.
 #include <array>
 #include <chrono>

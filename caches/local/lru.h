@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lru: values by key, bounded in bytes: the least recently used entry makes room for a new one.
 // Thread-safe.
 #ifndef NEREID_CACHES_LOCAL_LRU_H_

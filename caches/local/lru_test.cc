@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "caches/local/lru.h"
 
 #include <gtest/gtest.h>

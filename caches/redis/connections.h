@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections: a few connections to one Redis server, each for one command at a time. Thread-safe.
 //
 // A connection that fails is closed, and the next command opens another. If opening one fails, or

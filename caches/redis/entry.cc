@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions of libtritoncache_redis.so. One response is one string of Redis under its key.
 #include <hiredis/hiredis.h>
 

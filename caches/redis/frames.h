@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several buffers as one value, as stored by Redis, and back: "NRC1", uint32 number of buffers,
 // uint64 size of each, their bytes; little-endian. Stateless.
 #ifndef NEREID_CACHES_REDIS_FRAMES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary bytes as a value that another program has put into Redis. Framing the result must give
 // the same value again.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "caches/redis/frames.h"
 
 #include <gmock/gmock.h>

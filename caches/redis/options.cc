@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "caches/redis/options.h"
 
 #include "caches/sdk/settings.h"

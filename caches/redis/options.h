@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RedisOptions: the settings of the Redis cache, under the names that Triton's has, but for
 // `ttl_seconds`, which it has not. Plain values.
 #ifndef NEREID_CACHES_REDIS_OPTIONS_H_

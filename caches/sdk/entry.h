@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions that a cache exports, NC_CACHE_FUNCTIONS, and the buffers of a
 // TRITONCACHE_CacheEntry in C++. These are valid during the call to which the entry was passed; any
 // thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings: a cache's configuration, as passed by the server: one JSON object, whose values are
 // strings (from the command line) or numbers. A value; thread-compatible.
 #ifndef NEREID_CACHES_SDK_SETTINGS_H_

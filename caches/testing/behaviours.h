@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TestingCache: a cache that works or misbehaves (README.md). Thread-safe.
 #ifndef NEREID_CACHES_TESTING_BEHAVIOURS_H_
 #define NEREID_CACHES_TESTING_BEHAVIOURS_H_

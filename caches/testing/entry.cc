@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions of libtritoncache_testing.so. Deliberately without a guard against exceptions.
 #include <memory>
 

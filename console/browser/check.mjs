@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives the console in Chromium while a server is under load, and fails if the page is wrong.
 //
 //   node check.mjs LINK MODEL BROWSER SAMPLES [FOLDER]

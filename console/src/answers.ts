@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers of the server that the page reads (docs/operate/top.md, docs/operate/recording.md).
 
 export interface Percentiles {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Api: asks the server that the page comes from. Every request carries the token, or a key.
 import type { Message } from "./request_builder.ts";
 

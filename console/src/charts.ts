@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chart: a plot over the last minutes, drawn by uPlot in the colours of the style sheet.
 import uPlot from "uplot";
 import { el } from "./dom.ts";

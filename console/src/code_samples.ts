@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The playground's request for other clients: curl, Python with tritonclient, and Go. Pure functions.
 import { isHalf } from "./half.ts";
 import { inferPath, messageOf, oneLine, type InputForm, type RequestForm } from "./request_builder.ts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configuration of a model as the server uses it.
 import { modelPath } from "./api.ts";
 import { el } from "./dom.ts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making elements. Texts are always set as texts, never parsed as HTML.
 
 type Child = Node | string | undefined | false;

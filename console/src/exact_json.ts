@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON whose whole numbers keep all their digits, where the browser can tell them. Pure function.
 
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers, times and sizes as people read them. Pure functions. A dash stands for what is unknown.
 
 export const UNKNOWN = "–";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FP16 and BF16, which JSON cannot hold: numbers to little-endian bytes and back. Pure functions.
 
 export type Half = "FP16" | "BF16";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // History: what the live answers of the last minutes say about the server and each model, as the
 // series of plots. Rates are differences of counters, so the first answer gives none.
 import type { Counts, Live, LiveModel } from "./answers.ts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model does at present: plots, batch sizes, reasons, phases, instances.
 import type { Counts, LiveModel } from "./answers.ts";
 import { Chart } from "./charts.ts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of the server's log, followed while it grows.
 import type { LogLine, LogTail } from "./answers.ts";
 import { el } from "./dom.ts";

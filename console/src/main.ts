@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page: takes the token from the address, asks the server every second, and shows the view of
 // the address.
 import "uplot/dist/uPlot.min.css";

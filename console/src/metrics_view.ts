@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of the metrics port, with a filter.
 import { el } from "./dom.ts";
 import type { Context, View } from "./view.ts";

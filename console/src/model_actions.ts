@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading and unloading, where the server's mode allows it.
 import type { Context } from "./view.ts";
 import { el } from "./dom.ts";

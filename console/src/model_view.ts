@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One model version: its state and why, and a tab for each thing to see or do.
 import type { LiveModel } from "./answers.ts";
 import { ConfigurationView } from "./configuration_view.ts";

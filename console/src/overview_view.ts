@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first view: the server as a whole, and its models with state and why.
 import type { LiveModel } from "./answers.ts";
 import { Chart } from "./charts.ts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the playground shows an answer: a table for each output, and the answer as it came.
 import { el, table } from "./dom.ts";
 import { parseExactly } from "./exact_json.ts";

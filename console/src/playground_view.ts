@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The playground: a request made from the model's metadata, its answer and timing, and the same
 // request for other clients.
 import type { ModelMetadata, RecordedRequest, TensorMetadata } from "./answers.ts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the names of reasons and phases mean, and how they are coloured (style.css has the colours).
 // docs/reference/batching.md and docs/operate/recording.md are the whole truth.
 

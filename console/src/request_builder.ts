@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An inference request from a model's metadata. Pure functions. Values stay the texts that the user
 // wrote, so that integers beyond 2^53 keep all their digits.
 import type { TensorMetadata } from "./answers.ts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The address of a view: what stands behind the '#'. Pure functions.
 
 export type ModelTab = "live" | "timeline" | "statistics" | "playground" | "configuration";

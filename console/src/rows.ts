@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a table that is shown again and again. Only cells that have changed are replaced, so that
 // focus, selection and what a screen reader reads stay where they are.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The statistics of a model since it was loaded, as all clients of the v2 protocol get them.
 import { modelPath } from "./api.ts";
 import { el, table } from "./dom.ts";

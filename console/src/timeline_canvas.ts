@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TimelineCanvas: draws a layout, and reads the colours of the style sheet.
 import type { RecordedRequest } from "./answers.ts";
 import { duration, timeOfDay } from "./format.ts";

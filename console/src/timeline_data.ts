@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TimelineData: what is known of the batches and requests of one model version, with a place for
 // each request below the others. Bounded: the oldest go first.
 import type { Execution, RecordedRequest, Timeline } from "./answers.ts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of a selected batch or request beside the timeline: reason, members, phases.
 import type { Execution, RecordedRequest } from "./answers.ts";
 import { bar, el, table } from "./dom.ts";

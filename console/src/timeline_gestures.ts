@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pointer, wheel and keys on a timeline.
 import { GUTTER, type Span } from "./timeline_layout.ts";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the batches and requests of a timeline are drawn. Pure functions: times become pixels.
 import type { Execution } from "./answers.ts";
 import { executedIn, type DrawnRequest, type TimelineData } from "./timeline_data.ts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timeline of a model version: a line for each instance with its batches, and below them the
 // requests. It follows the server until it is paused; it can be zoomed, moved and searched.
 import type { RecordedRequest, Timeline } from "./answers.ts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page shows without a token.
 import { el } from "./dom.ts";
 

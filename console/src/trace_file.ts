@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trace file of what the timeline shows, of the one that the server makes. Pure functions.
 import type { Span } from "./timeline_layout.ts";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // View: what fills the main part of the page. Made when its address is opened, ended when it is left.
 import type { Api } from "./api.ts";
 import type { ConsoleSettings, Live } from "./answers.ts";

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains the example model and writes it into examples/models.
 
 The data are the 1,797 handwritten digits bundled with scikit-learn: 8x8 grey-scale images with

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Asks what pictures show, and prints the three likeliest labels of each.
 
     ask.py [--url=localhost:8000] [FILE...]        default: the sample photos of scikit-learn

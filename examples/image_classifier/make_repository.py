@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the model repository of the image classifier: the configurations, the network, its labels.
 
     make_repository.py [FOLDER]        default: build/image_classifier

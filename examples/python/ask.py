@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Asks the models of this folder, one after the other, and shows what they answer.
 
     examples/python/ask.py [--http=localhost:8000] [--grpc=localhost:8001]

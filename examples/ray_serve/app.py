@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nereid inside a deployment of Ray Serve: Ray routes and scales, Nereid batches and executes.
 
     NEREID_MODELS=FOLDER serve run app:app

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the models of this example: three perceptrons of the same shape with different weights.
 
     make_repository.py FOLDER

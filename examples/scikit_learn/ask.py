@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Asks whether parcels will be late.
 
     ask.py [localhost:8000]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains a pipeline of scikit-learn on a table with texts and numbers, and writes it as ONNX.
 
     train.py [FOLDER]        default: examples/scikit_learn/models

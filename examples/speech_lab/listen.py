@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Sends recordings to the speech lab, and prints how loud they are and where somebody speaks.
 
     listen.py                       a voice that espeak-ng makes up

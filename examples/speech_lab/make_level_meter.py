@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the model file of the level meter, a network without weights.
 
     make_level_meter.py            writes models/level_meter/1/model.onnx

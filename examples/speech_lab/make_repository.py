@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Lays out the model repository of the speech lab: the ensemble and its three members.
 
     make_repository.py [--backend FILE] [--package DIR] [--output DIR]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Asks what a message is about, and gets the two likeliest topics.
 #
 #   ask.sh [TEXT [HOST:PORT]]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains a small network that says what a message to a help desk is about, and writes its files.
 
     train.py [FOLDER]        default: examples/text_classifier/models

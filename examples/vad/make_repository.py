@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Lays out the model repository of the speech detector: its configuration and the model file.
 
     make_repository.py [--package DIR] [--output DIR]

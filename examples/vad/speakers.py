@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Sends voices to the speech detector as they are spoken, and prints when each speaks.
 
     speakers.py                         four voices that espeak-ng makes up, in real time

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What this library offers to backends beyond the interface of triton/core/tritonbackend.h. A
  * backend that is to work with Triton, too, looks the functions up by dlsym(RTLD_DEFAULT,
  * ...), and does without those that are not there. */

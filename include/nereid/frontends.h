@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ports of a server: HTTP, gRPC and metrics, for programs that embed the server by the C API of
 // triton/core/tritonserver.h. The functions are in libnereid_frontends.so, which lies beside
 // libtritonserver.so.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What this library offers beyond the interface of triton/core/tritonserver.h. A program that uses
  * it needs this library; with Triton's it does not link. */
 #ifndef NEREID_NEREID_SERVER_H_

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Runs when CPack has laid out the packages: adds to each what Debian asks of every package, and puts
 # into Debian's place what has one there.
 set(here ${CPACK_NEREID_SOURCE}/packaging/debian)

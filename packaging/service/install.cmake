@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Installs the service. Runs when the component `server` is installed, since only then PREFIX is known,
 # with `source`: this folder. Configuration that somebody may have edited is left alone.
 set(prefix ${CMAKE_INSTALL_PREFIX})

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Call: one request from its issue to its end. It is counted by references: Python has one, and the
 // request one until its end. Thread-safe unless stated otherwise; the callbacks of the server run
 // without the GIL.

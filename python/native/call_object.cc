@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Python type `Call`: a call that was issued, for streams and for asyncio.
 #include "python/native/call.h"
 #include "python/native/life.h"

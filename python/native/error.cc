@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "python/native/error.h"
 
 namespace nereid_python::native {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of the server as exceptions of Python. All REQUIRE the GIL unless stated otherwise.
 #ifndef NEREID_PYTHON_NATIVE_ERROR_H_
 #define NEREID_PYTHON_NATIVE_ERROR_H_

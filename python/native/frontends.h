@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frontends: the ports of a server of this process, which the library nereid_frontends opens. It is
 // loaded when the first port is asked for. Thread-safe.
 #ifndef NEREID_PYTHON_NATIVE_FRONTENDS_H_

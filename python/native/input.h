@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs of a request: finds type, shape and bytes in what Python programs have. REQUIRES the GIL.
 #ifndef NEREID_PYTHON_NATIVE_INPUT_H_
 #define NEREID_PYTHON_NATIVE_INPUT_H_

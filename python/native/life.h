@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the module does when the process forks and when the interpreter ends, and references that
 // threads without the GIL have to give up. Thread-safe.
 //

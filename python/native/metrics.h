@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metrics of the program's own, which appear beside those of the server. Guarded by the GIL.
 #ifndef NEREID_PYTHON_NATIVE_METRICS_H_
 #define NEREID_PYTHON_NATIVE_METRICS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The module nereid._native: a server in the process of a Python program, by the C API.
 #include "python/native/call.h"
 #include "python/native/error.h"

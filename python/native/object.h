@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Python object that holds a C++ value, under the limited API. Guarded by the GIL.
 #ifndef NEREID_PYTHON_NATIVE_OBJECT_H_
 #define NEREID_PYTHON_NATIVE_OBJECT_H_

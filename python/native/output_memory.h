@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of outputs: one block for each, which the response owns until a Tensor takes it over.
 // Thread-safe; knows nothing of Python, because the server allocates on its own threads.
 #ifndef NEREID_PYTHON_NATIVE_OUTPUT_MEMORY_H_

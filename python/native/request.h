@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the request of a call from Python's arguments. REQUIRES the GIL.
 #ifndef NEREID_PYTHON_NATIVE_REQUEST_H_
 #define NEREID_PYTHON_NATIVE_REQUEST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Responses of the server as Python's objects. REQUIRES the GIL.
 #ifndef NEREID_PYTHON_NATIVE_RESPONSE_H_
 #define NEREID_PYTHON_NATIVE_RESPONSE_H_

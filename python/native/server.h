@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Python type `Server`: a server of this process. The object is guarded by the GIL; what it
 // refers to is thread-safe.
 #ifndef NEREID_PYTHON_NATIVE_SERVER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inference: the methods `infer`, which waits, and `submit`, which does not.
 #include <string>
 

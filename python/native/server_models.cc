@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model management: methods that load and unload models, and choose where they come from.
 #include <memory>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of a server: one row for each function that sets one.
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports: methods that tell what the server and its models are and do. Texts are JSON.
 #include "python/native/object.h"
 #include "python/native/server.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor: data type, shape and memory of a tensor, and the Python type that holds it. It is what
 // outputs are, and one of the things that inputs can be. Guarded by the GIL.
 #ifndef NEREID_PYTHON_NATIVE_TENSOR_H_

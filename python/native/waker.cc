@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "python/native/waker.h"
 
 #include <sys/eventfd.h>

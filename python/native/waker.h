@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waker: wakes the event loop of asyncio, which watches its descriptor, when calls have news.
 // Thread-safe.
 #ifndef NEREID_PYTHON_NATIVE_WAKER_H_

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Nereid server in the process of a Python program, and Python functions as models of a server.
 
 >>> import nereid

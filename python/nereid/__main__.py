@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command `nereid`, also `python -m nereid`: the server of this package. `nereid serve` serves functions, and
 models as the server itself does."""
 

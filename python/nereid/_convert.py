@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs that are no tensors yet."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the server answers when it cannot do what it is asked for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How calls wake an event loop of asyncio.
 
 Threads of the server never run Python. They add what has news to the loop's waker, whose descriptor

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The end of the interpreter, and forks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lines in the server's log."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Metrics in Prometheus' text format, parsed."""
 
 from __future__ import annotations

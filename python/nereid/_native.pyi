@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The native module: a server in this process, by its C API. For the other files of this package."""
 
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Type, final

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The options of a server, and how they reach the C API."""
 
 from __future__ import annotations

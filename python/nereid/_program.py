@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The server that this package belongs to."""
 
 from __future__ import annotations

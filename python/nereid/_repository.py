@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A model repository made of models that lie anywhere."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a request may have besides its tensors."""
 
 from __future__ import annotations

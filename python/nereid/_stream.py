@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The responses of a request to a decoupled model, as they come."""
 
 from __future__ import annotations

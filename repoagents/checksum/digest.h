@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checksums of files. Pure except for reading the files; thread-safe.
 #ifndef NEREID_REPOAGENTS_CHECKSUM_DIGEST_H_
 #define NEREID_REPOAGENTS_CHECKSUM_DIGEST_H_

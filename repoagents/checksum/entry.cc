@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C functions of libtritonrepoagent_checksum.so: a model is loaded only if its files have the
 // sums that its configuration names. Parameters: "MD5:<path>" and "SHA256:<path>", relative to the
 // model's directory, with the sum in hexadecimal.

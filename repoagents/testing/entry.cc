@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A repository agent for tests; see README.md of repoagents. Unit tests use it under the names
 // `fake` and `second`. It records the calls in a journal, the file that the parameter "journal"
 // names: one "<agent>: <what>" per line. Further parameters: "refuse" (LOAD fails with this text),

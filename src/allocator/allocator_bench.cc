@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the cost of an operator delete that ignores the size: jemalloc's sized delete against
 // the program's, in one run. Both pairs of operators are called through pointers, as across
 // libraries.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // operator new and delete, and pvalloc: linked into this test as into a program.
 #include <dlfcn.h>
 #include <gtest/gtest.h>

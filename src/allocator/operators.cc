@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // operator new and operator delete of a program, in all their forms. They replace those of
 // jemalloc, including in the libraries and backends loaded into the program, which is why the
 // linker exports them (CMakeLists.txt).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pvalloc, the only allocating function of glibc that jemalloc does not replace: its memory would
 // come from glibc and go to jemalloc's free(). Thread-safe.
 #include <malloc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BackendInstance: one model instance as its backend sees it; the object behind a
 // TRITONBACKEND_ModelInstance*. Initialised and finalised on its own thread, executed by one thread
 // at a time; reports are thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BackendLibrary: a backend's shared object and its entry points. LoadedBackend: the object behind
 // a TRITONBACKEND_Backend*. Both live until the server ends.
 #ifndef NEREID_BACKEND_HOST_BACKEND_LIBRARY_H_

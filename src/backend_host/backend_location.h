@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locates a backend's library from a model's configuration, before anything is loaded. Stateless;
 // blocks on file I/O.
 #ifndef NEREID_BACKEND_HOST_BACKEND_LOCATION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BackendModel: one model version as its backend sees it; the object behind a TRITONBACKEND_Model*.
 // Created and initialised by a loading thread; constant from then on except where noted.
 #ifndef NEREID_BACKEND_HOST_BACKEND_MODEL_H_

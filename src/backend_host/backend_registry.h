@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BackendRegistry: finds and loads backends, each once. Thread-safe. Owned by the server; keeps
 // every loaded backend until it is destroyed.
 #ifndef NEREID_BACKEND_HOST_BACKEND_REGISTRY_H_

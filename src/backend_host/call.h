@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls into a backend. No exception gets out, and an error names the backend. Also records per
 // thread which backend and model is being called, for the message of a crash.
 #ifndef NEREID_BACKEND_HOST_CALL_H_

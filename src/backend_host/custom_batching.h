@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CustomBatching: a BatchStrategy made of the TRITONBACKEND_ModelBatch* functions of a backend or
 // of a batching library. Used by one thread at a time. The library outlives it.
 #ifndef NEREID_BACKEND_HOST_CUSTOM_BATCHING_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend_host/custom_batching.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backend_host/execution_records.h"
 
 #include <absl/algorithm/container.h>

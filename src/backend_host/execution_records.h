@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ExecutionRecords: what the flight recorder remembers of one call of a backend's Execute: an
 // execution or, if the requests are separate (BatchOrigin), one for each. Owned by the thread that
 // makes the call.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ExecutionScope: what a thread releases while it is in a backend's Execute comes back when Execute
 // has returned.
 //

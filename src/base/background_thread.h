@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that do long work without hurry, such as loading models. A thread that wakes up to answer
 // a client should run at once, not after such a thread has used up its turn. Stateless; each thread
 // marks itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blake2b128: the BLAKE2b hash (RFC 7693) without a key, 16 bytes long. Finding two inputs with the
 // same hash, or a second input for a given hash, is infeasible, so hashed data may come from
 // strangers. A value type: a copy continues independently from the state of the original.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Budget: a named amount of something limited (bytes, connections), handed out as units that return
 // themselves. Thread-safe and lock-free: taking and returning are one atomic operation each.
 #ifndef NEREID_BASE_BUDGET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Status objects for use when memory may be exhausted. Thread-safe.
 #ifndef NEREID_BASE_CAUGHT_H_
 #define NEREID_BASE_CAUGHT_H_

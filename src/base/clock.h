@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time, injected. Production code never reads a clock except through a Clock*.
 #ifndef NEREID_BASE_CLOCK_H_
 #define NEREID_BASE_CLOCK_H_

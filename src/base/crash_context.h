@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CrashContext: for as long as it lives, records on its thread which foreign code is running, so
 // that the crash message and the log can name it. Costs three pointer stores and two tests.
 #ifndef NEREID_BASE_CRASH_CONTEXT_H_

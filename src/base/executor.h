@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executor: a few threads for work that may block, with a queue of bounded length. Thread-safe.
 #ifndef NEREID_BASE_EXECUTOR_H_
 #define NEREID_BASE_EXECUTOR_H_

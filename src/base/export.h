@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NEREID_API marks what libtritonserver.so exports to the server executable and its frontends under
 // the private symbol version NEREID_PRIVATE_1. These symbols are not a public interface, and nobody
 // else can be bound to them (abi/export.map): programs that embed the server use

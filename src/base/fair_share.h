@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of a limited resource one client may take, so that the biggest holder is refused first
 // and a newcomer with a small request still finds room. A pure function.
 #ifndef NEREID_BASE_FAIR_SHARE_H_

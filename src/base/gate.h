@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gate: protects an object from being destroyed while it is in use. It counts the users inside, and
 // reports when the last one has left a closed gate. Thread-safe, and without a lock: each call is
 // one change of one word.

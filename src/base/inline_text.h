@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InlineText<N>: text that lies in the object itself as long as it has at most N bytes, and in
 // memory of its own beyond that. Thread-compatible.
 #ifndef NEREID_BASE_INLINE_TEXT_H_

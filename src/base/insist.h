@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Insist: for the few steps that need memory and must not fail because no caller is left to be
 // told, such as the end of a load or of a version. Insist waits until there is memory, so only
 // threads that keep no request waiting may use it. Thread-safe.

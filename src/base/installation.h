@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where an installation keeps what the server loads at run time: backends, response caches and
 // repository agents. Found from the place of a program or library of that installation, so that it
 // may be moved as a whole. Functions without state.

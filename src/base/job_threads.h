@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JobThreads: a new thread per job, for jobs that may take minutes or hang forever; one that hangs
 // delays no other. Thread-safe. The threads are joined, not detached: once the destructor has
 // returned, none of them runs our code, so the library may be unmapped.

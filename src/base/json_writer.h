@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JsonWriter: writes JSON text into a string, token by token. Thread-compatible.
 //
 //   JsonWriter w(&out);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/line_writer.h"
 
 #include <absl/strings/str_cat.h>

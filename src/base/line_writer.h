@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LineWriter: lines on their way to a file, a pipe or a terminal. They wait in a bounded queue, and
 // a thread of the writer writes them, so that nobody who adds a line waits for a disk or for
 // whoever reads. What finds no room is dropped and counted.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The process-wide log. Thread-safe.
 //
 //   LOG_INFO << "loaded " << name;      LOG_VERBOSE(1) << "...";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LogTail: the last lines of the log, in a bounded amount of memory, for readers that cannot see
 // where the log goes. Thread-safe; a reader holds up a writer for one copy of the memory at most,
 // and no writer ever waits for output.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutex, MutexLock and CondVar: std::mutex and std::condition_variable with Clang
 // thread-safety annotations.
 //

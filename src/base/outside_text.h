@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text that comes from outside and becomes a name, a label of a metric, a path, a line of a log or
 // a string of protobuf, which has to be UTF-8. Pure functions, thread-safe.
 #ifndef NEREID_BASE_OUTSIDE_TEXT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many processors this process may use. Stateless, thread-safe.
 #ifndef NEREID_BASE_PROCESSORS_H_
 #define NEREID_BASE_PROCESSORS_H_

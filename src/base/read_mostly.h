@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ReadMostly<T>: a value that many threads read and few replace. Thread-safe.
 //
 // A reader that has already seen the current value pays one atomic load, because each thread keeps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the kernel schedules the calling thread. The C library lacks the functions, and its headers
 // clash with the kernel's over the structure. Stateless.
 #ifndef NEREID_BASE_SCHED_ATTRIBUTES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/shared_library.h"
 
 #include <absl/strings/match.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SharedLibrary: a dlopen()ed object, closed when destroyed. Immutable after Open.
 #ifndef NEREID_BASE_SHARED_LIBRARY_H_
 #define NEREID_BASE_SHARED_LIBRARY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SpareExecutor: threads for jobs of which some may hang. When other jobs wait, a job that runs
 // longer than `patience` no longer counts and a spare thread takes its place, so that it delays no
 // other. The queue and the number of threads are bounded. Thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RETURN_IF_ERROR and ASSIGN_OR_RETURN for absl::Status and absl::StatusOr.
 #ifndef NEREID_BASE_STATUS_MACROS_H_
 #define NEREID_BASE_STATUS_MACROS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ticker: a thread that calls a function at intervals. Thread-safe. For work that may wait for a
 // disk or for a slow network, which Timer's threads must not do.
 #ifndef NEREID_BASE_TICKER_H_

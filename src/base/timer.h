@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timer: calls functions at given times. One thread waits for the earliest of all alarms; a few
 // others make the calls, so that a call may do some work without delaying other alarms. A call may
 // even hang, because it tells somebody else's code: when others wait, one that takes longer than

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How late the kernel may wake a thread that waits for a time. Stateless.
 #ifndef NEREID_BASE_TIMER_SLACK_H_
 #define NEREID_BASE_TIMER_SLACK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WakeBatch: a scope in which this thread puts off the wake-ups that it causes, so that a thread
 // which gets several things from it is woken once, when all of them are there.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WatchedFiles: tells whether files may have a new content, without reading them. Thread-safe.
 #ifndef NEREID_BASE_WATCHED_FILES_H_
 #define NEREID_BASE_WATCHED_FILES_H_

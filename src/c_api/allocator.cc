@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_ResponseAllocator*: output memory from an application's callbacks.
 #include "c_api/allocator.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Complete type behind TRITONSERVER_ResponseAllocator: an OutputAllocator made of an application's
 // callbacks. Owned by the application, which deletes it after the last response made with it.
 // Thread-safe once it is in use, if the callbacks are.

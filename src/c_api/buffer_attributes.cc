@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_BufferAttributes*: the attributes of a buffer besides its address.
 #include "c_objects/buffer_attributes.h"
 #include "c_objects/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls an application's callbacks. They are C functions, but a callback written in C++ may throw.
 // No exception may reach the core, where it would end the process or leave a request half done.
 // Stateless, thread-safe.

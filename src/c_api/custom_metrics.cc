@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_MetricFamily*, MetricArgs* and Metric*: metrics of backends, caches and embedding
 // programs. The families belong to the process, not to a server.
 #include <absl/strings/str_cat.h>

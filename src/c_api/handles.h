@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one place where the opaque handles of the server API become C++ objects. Stateless.
 //
 // Handles whose struct the core defines itself (errors, messages, buffer attributes, parameters,

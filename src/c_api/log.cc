@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The log, one for the whole process: TRITONSERVER_Log* and the options that set it.
 #include "base/log.h"
 

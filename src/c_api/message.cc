@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_Message*: JSON documents.
 #include "c_objects/message.h"
 

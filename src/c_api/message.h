@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates the JSON messages that the server API returns. Stateless.
 #ifndef NEREID_C_API_MESSAGE_H_
 #define NEREID_C_API_MESSAGE_H_

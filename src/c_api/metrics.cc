@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_Metrics*: the metrics of a server as text.
 #include <absl/strings/str_cat.h>
 

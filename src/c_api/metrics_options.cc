@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_ServerOptionsSetMetricsConfig: which latencies of models become metrics.
 #include <absl/strings/str_cat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_Parameter*: named values passed in by an application.
 #include "c_api/parameter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Complete type behind TRITONSERVER_Parameter. Immutable.
 #ifndef NEREID_C_API_PARAMETER_H_
 #define NEREID_C_API_PARAMETER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_InferenceRequest*: building a request, and the callbacks that return it.
 #include <absl/strings/str_cat.h>
 

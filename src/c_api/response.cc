@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_InferenceResponse*: what a response callback received.
 #include <absl/strings/str_cat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_Server*: a server's life, health, reports and models, and issuing requests.
 #include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_ServerOptions*: the settings for a new server. The log settings are in log.cc.
 #include "c_api/server_options.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Complete type behind TRITONSERVER_ServerOptions. Thread-compatible.
 #ifndef NEREID_C_API_SERVER_OPTIONS_H_
 #define NEREID_C_API_SERVER_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_InferenceTrace*: traces of an application, and of backends that issue requests.
 #include "observe/trace/inference_trace.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The version of the API and the names of its enumerators.
 #include "c_api/handles.h"
 #include "c_objects/error.h"

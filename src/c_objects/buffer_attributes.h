@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Complete type behind TRITONSERVER_BufferAttributes. Thread-compatible value.
 #ifndef NEREID_C_OBJECTS_BUFFER_ATTRIBUTES_H_
 #define NEREID_C_OBJECTS_BUFFER_ATTRIBUTES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C API's error object and its two-way conversion to absl::Status. Stateless; thread-safe.
 #ifndef NEREID_C_OBJECTS_ERROR_H_
 #define NEREID_C_OBJECTS_ERROR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The TRITONCACHE_* functions that the server offers to a cache.
 #include <absl/strings/str_cat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Complete types behind TRITONCACHE_CacheEntry and TRITONCACHE_Allocator. Both live for one look-up
 // or insertion and are used by the thread that makes it.
 #ifndef NEREID_CACHE_C_OBJECTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs a response into one run of bytes, and unpacks it. Stateless.
 //
 //   uint32 number of outputs, and of each: uint64 bytes that follow for it; uint32 length, name;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Feeds arbitrary bytes as a response from a cache. Bytes that are accepted must be packed the same
 // way again, except booleans, which may be any non-zero byte.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PluginCache: a response cache in a shared library, libtritoncache_<name>.so, behind the C
 // interface of tritoncache.h. Thread-safe, and the library must be thread-safe, too. Owned by the
 // server.

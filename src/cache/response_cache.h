@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ResponseCache: stores responses by key; the interface that the caching scheduler uses. A stored
 // response is one run of bytes, whose meaning the cache does not know. Thread-safe.
 #ifndef NEREID_CACHE_RESPONSE_CACHE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completes name, backend, platform and model file name of a configuration from the files in the
 // model directory. Stateless; blocks on file I/O.
 #ifndef NEREID_CONFIG_AUTOCOMPLETE_H_

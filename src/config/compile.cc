@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "config/compile.h"
 
 #include <absl/algorithm/container.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns a checked configuration into the plain values that serving uses. Pure function.
 #ifndef NEREID_CONFIG_COMPILE_H_
 #define NEREID_CONFIG_COMPILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CompiledModel: everything the serving path needs to know about one model version, checked and
 // stored as plain values. Built by ParsedConfig::Compile; owned by the model object, shared by its
 // schedulers, instances and requests. Immutable.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagnostics: collects everything that is wrong with one configuration, so that a user who made
 // five mistakes learns of all five at once. Lives for one check. Thread-compatible.
 #ifndef NEREID_CONFIG_DIAGNOSTICS_H_

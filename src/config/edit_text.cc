@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "config/edit_text.h"
 
 #include <absl/strings/escaping.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes the text of a config.pbtxt in a few places, and keeps everything else as somebody wrote
 // it, with comments and order. Stateless; thread-safe.
 #ifndef NEREID_CONFIG_EDIT_TEXT_H_

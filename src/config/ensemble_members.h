@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks whether an ensemble fits the models of its steps. Pure.
 #ifndef NEREID_CONFIG_ENSEMBLE_MEMBERS_H_
 #define NEREID_CONFIG_ENSEMBLE_MEMBERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EnsembleSpec: the steps of an ensemble and how tensors connect them, as configured. Plain values.
 #ifndef NEREID_CONFIG_ENSEMBLE_SPEC_H_
 #define NEREID_CONFIG_ENSEMBLE_SPEC_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Explains a model's configuration as it stands before its backend has seen it: every field with
 // its value and, for fields that nobody wrote, the reason; and every problem with its place in the
 // file. For people who check a repository; loading goes through load_config.h. Stateless; blocks on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole configurations, from text to CompiledModel, against files: tests/golden/config/x.pbtxt is
 // the configuration of a model "x", x.expected its JSON or the error. To accept what has changed,
 // run this test with NEREID_UPDATE_GOLDEN=1 in the environment and read the difference.

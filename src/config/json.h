@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Configurations as JSON (configuration version 1). Stateless; thread-safe. Outside of this folder
 // everybody reads CompiledModel, but for the gRPC frontend, which answers with the message itself.
 #ifndef NEREID_CONFIG_JSON_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and completes the configuration of one model directory. Stateless; thread-safe as far as
 // the FileSystem is. Blocks on file I/O.
 #ifndef NEREID_CONFIG_LOAD_CONFIG_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // "did you mean ...?" for misspelt names. Pure functions.
 #ifndef NEREID_CONFIG_NEAREST_NAME_H_
 #define NEREID_CONFIG_NEAREST_NAME_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the defaults that depend on other fields into a configuration. Pure functions.
 #ifndef NEREID_CONFIG_NORMALIZE_H_
 #define NEREID_CONFIG_NORMALIZE_H_

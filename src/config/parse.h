@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Configurations from protobuf text. Stateless; thread-safe.
 #ifndef NEREID_CONFIG_PARSE_H_
 #define NEREID_CONFIG_PARSE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Feeds arbitrary bytes as a configuration, as text and as JSON, through completion, checks and
 // compilation. Nothing may crash, and a configuration that compiles must be readable from its own
 // JSON.

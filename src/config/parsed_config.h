@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ParsedConfig: one model's configuration on its way from text to CompiledModel. A value: each
 // model version being loaded owns a copy. Hides protobuf from the rest of the server.
 // Thread-compatible.

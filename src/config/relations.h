@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a model's configuration relates to others: the models that it is composed of, the agents that
 // process it, and whether two configurations are so alike that a running model can switch from one
 // to the other without a reload. Pure functions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters of a model that the server itself reads. Their prefix belongs to the server: a
 // name that begins with it and is not one of these is refused.
 #ifndef NEREID_CONFIG_SERVER_PARAMETERS_H_

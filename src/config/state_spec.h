@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StateSpec: one entry of `sequence_batching.state`: a tensor that the server carries from one
 // request of a sequence to the next. Part of CompiledModel. Immutable.
 #ifndef NEREID_CONFIG_STATE_SPEC_H_

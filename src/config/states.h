@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts sequence_batching.state for CompiledModel. Stateless; LoadInitialStates blocks on file
 // I/O.
 #ifndef NEREID_CONFIG_STATES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which parts of the configuration language this server does not implement, and which it accepts
 // without any effect. The list shrinks as features arrive. Pure functions.
 #ifndef NEREID_CONFIG_SUPPORTED_H_

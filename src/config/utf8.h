@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strings of a configuration must be UTF-8: they end up in JSON and in protobuf messages. The text
 // form accepts arbitrary bytes through escapes. Pure functions.
 #ifndef NEREID_CONFIG_UTF8_H_

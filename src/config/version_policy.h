@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which version directories of a model are served. Pure functions and plain values; only
 // ListServedVersions touches the file system and the log.
 #ifndef NEREID_CONFIG_VERSION_POLICY_H_

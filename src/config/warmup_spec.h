@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WarmupSpec: one sample of `model_warmup`, in plain values. Part of CompiledModel. Immutable.
 #ifndef NEREID_CONFIG_WARMUP_SPEC_H_
 #define NEREID_CONFIG_WARMUP_SPEC_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HostPolicy: the processors and the memory node of an instance's threads (--host-policy).
 // Immutable.
 #ifndef NEREID_EXECUTION_HOST_POLICY_H_

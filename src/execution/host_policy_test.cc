@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "execution/host_policy.h"
 
 #include <gmock/gmock.h>

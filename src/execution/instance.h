@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instance: one copy of a model that executes one batch at a time. Owned by its InstanceRunner. The
 // runner's thread initialises and finalises the instance, and executes its batches unless the
 // instance is on loan (scheduling/scheduler.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "execution/instance_runner.h"
 
 #include <absl/cleanup/cleanup.h>

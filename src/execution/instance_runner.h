@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InstanceRunner: the thread of one instance. It initialises the instance, warms it up, pulls and
 // executes batches until the source ends, and finalises the instance. Thread-safe.
 #ifndef NEREID_EXECUTION_INSTANCE_RUNNER_H_

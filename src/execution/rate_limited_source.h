@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RateLimitedSource: gives an instance a batch only once the instance holds the resources that it
 // needs. Owned by the model, one per instance. Used by the instance's thread, except for Close.
 //

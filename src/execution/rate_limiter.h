@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RateLimiter: makes instances of all models wait for the resources that they need
 // (--rate-limit=execution_count). The thin actor around ResourceLedger. Thread-safe. There is one
 // per server, and it outlives the models.

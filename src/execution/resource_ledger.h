@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ResourceLedger: which instances hold which resources of the rate limiter, and which instance gets
 // its resources next. Pure: no lock, no clock, no thread. Thread-compatible.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Warmup: the samples that a model's instances execute before the model becomes ready
 // (`model_warmup`). Made once per load by the loading thread. Immutable; used by the threads of all
 // instances.

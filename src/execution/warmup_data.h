@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of warm-up tensors. The functions are pure, except that they read files.
 #ifndef NEREID_EXECUTION_WARMUP_DATA_H_
 #define NEREID_EXECUTION_WARMUP_DATA_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FakeFileSystem: files in memory, for tests. Directories come into existence with the files in
 // them. Every change advances a simulated clock, so that changed files have a new mtime.
 // Thread-safe.

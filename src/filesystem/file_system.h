@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FileSystem: read access to the places where models are stored. One object serves the whole server
 // and is owned by the composition root. Every implementation is thread-safe. All methods block on
 // I/O. Paths are absolute; symbolic links are followed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "filesystem/local_file_system.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LocalFileSystem: the files of this machine. Thread-safe (has no state).
 #ifndef NEREID_FILESYSTEM_LOCAL_FILE_SYSTEM_H_
 #define NEREID_FILESYSTEM_LOCAL_FILE_SYSTEM_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "filesystem/temp_directory.h"
 
 #include <absl/strings/ascii.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TempDirectory: a new directory of this process in the folder for temporary files ($TMPDIR, else
 // /tmp), removed on destruction with everything in it. Immutable except for the files. Blocks on
 // I/O.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flight: a request on its way through the core, as the frontend that made it sees it. The flight
 // holds the request and the request's place among the server's open requests, and it lives until
 // both ends have come: the request is released, and its final response has arrived.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InferInput: one input tensor of a request; also what a TRITONBACKEND_Input* points to.
 // Thread-compatible; constant while its request is in flight.
 #ifndef NEREID_INFER_INFER_INPUT_H_

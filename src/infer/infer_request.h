@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InferRequest: an inference request on its way: its content (request_content.h), and what the core
 // knows of it: who has it, its stream of responses, its times, and what its scheduler keeps about
 // it. It is also what TRITONSERVER_InferenceRequest* and TRITONBACKEND_Request* point to.

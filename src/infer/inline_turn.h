@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InlineTurn: what an I/O thread executes by itself, instead of handing it to the thread of a
 // model's instance, in one turn of its event loop. Owned by its I/O thread.
 //

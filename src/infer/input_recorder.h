@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InputRecorder: keeps copies of the inputs of chosen requests until a thread that writes them to a
 // file takes them. Thread-safe; threads of requests copy, and wait for nobody.
 #ifndef NEREID_INFER_INPUT_RECORDER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestContent: what is asked of a model, and who gets the answers: the part of a request that
 // its maker fills and that backends see. Base of InferRequest, and not made on its own: code that
 // needs no more than the content takes this.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a request costs in memory in addition to the bytes of its tensors.
 #ifndef NEREID_INFER_REQUEST_COST_H_
 #define NEREID_INFER_REQUEST_COST_H_

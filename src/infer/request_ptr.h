@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestPtr: ownership of a request that is in flight. Destroying it is the one and only way a
 // request goes back to whoever made it (its release callback runs, from any thread).
 // ReleaseWatcher: a scheduler that is told.

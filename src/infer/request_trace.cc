@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "infer/request_trace.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What requests and responses tell their traces. Stateless.
 #ifndef NEREID_INFER_REQUEST_TRACE_H_
 #define NEREID_INFER_REQUEST_TRACE_H_

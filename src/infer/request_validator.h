@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestValidator: checks a request against its model's compiled configuration and works out
 // what follows from it (batch size, working shapes). Stateless.
 //

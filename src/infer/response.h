@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InferResponse: one response to a request; also what TRITONSERVER_InferenceResponse* and
 // TRITONBACKEND_Response* point to. Thread-compatible: one owner at a time (the backend until it
 // is sent, then whoever received it).

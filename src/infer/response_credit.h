@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ResponseCredit: whether more responses of one request are wanted now. The receiver of the
 // responses withdraws the credit while too many of them wait for its client, and gives it back when
 // the client has taken enough. Sending never waits for it: whoever makes responses may ask, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "infer/response_stream.h"
 
 #include <absl/cleanup/cleanup.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ResponseStream: the way back of one issued request: from any thread of a backend to the
 // frontend that asked. Thread-safe.
 //

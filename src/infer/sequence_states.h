@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SequenceStates: the tensors that one sequence carries from request to request ("implicit
 // state"). SequenceState: one of them; also what a TRITONBACKEND_State* points to.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "infer/sequence_states.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ServingModel: one loaded version of a model, as requests see it. Thread-safe.
 //
 // Its parts are kept in two ways: shared_ptrs keep the object (name, configuration, statistics,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ControlClient: a client that waits for a model to be loaded or unloaded. The frontend makes it
 // before the request, so that the client may leave at any time. Thread-safe. Shared by the
 // frontend's call and the request.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ControlRequests: the requests to load and unload models, in the order of their arrival for each
 // model. Thread-safe. Owned by the model manager.
 //

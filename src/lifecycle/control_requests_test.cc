@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of requests, what they share, and what they wait for, with attempts that the test ends.
 #include "lifecycle/control_requests.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelManager: loads and unloads the models of the repositories. Thread-safe. Owned by the server.
 //
 // Every change takes the same steps. LoadReader looks at the files and reads the configurations,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ensembles, several members of which change at the same time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/model_manager.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks model repositories without loading anything: shows every effective configuration, and
 // everything that would keep a model from being served. Stateless; blocks on file I/O.
 #ifndef NEREID_LIFECYCLE_REPOSITORY_CHECK_H_

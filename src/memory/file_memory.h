@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FileMemory: memory of this process that is a part of a file, which other processes can map, too.
 // A plain value; owned by whoever has mapped the file, as long as anybody uses the memory.
 #ifndef NEREID_MEMORY_FILE_MEMORY_H_

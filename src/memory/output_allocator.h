@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OutputAllocator: how a frontend chooses the memory for the output tensors of its responses.
 // Implementations are thread-safe and outlive every response made with them.
 #ifndef NEREID_MEMORY_OUTPUT_ALLOCATOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CopyVariant: copies a variant whose copy may throw. The copy constructor of libstdc++ 12 is
 // unsafe here: it assumes that a variant with a std::string always holds a value, and if copying
 // the string throws it destroys a value that was never constructed. Moving is safe. Stateless.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CorrelationId: names the sequence that a request belongs to: none, an unsigned number or a
 // string. A number and a string are distinct ids even if they read alike. A plain value.
 #ifndef NEREID_MODEL_CORRELATION_ID_H_

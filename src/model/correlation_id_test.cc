@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "model/correlation_id.h"
 
 #include <gtest/gtest.h>

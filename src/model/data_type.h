@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DataType: the element types of tensors. Values equal TRITONSERVER_DataType.
 #ifndef NEREID_MODEL_DATA_TYPE_H_
 #define NEREID_MODEL_DATA_TYPE_H_

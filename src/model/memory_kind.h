@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where bytes are stored. Values equal TRITONSERVER_MemoryType. Plain values.
 #ifndef NEREID_MODEL_MEMORY_KIND_H_
 #define NEREID_MODEL_MEMORY_KIND_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelId: identifies one model of one repository. A plain value.
 #ifndef NEREID_MODEL_MODEL_ID_H_
 #define NEREID_MODEL_MODEL_ID_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameter: a named value carried by a request or a response. A plain value.
 #ifndef NEREID_MODEL_PARAMETER_H_
 #define NEREID_MODEL_PARAMETER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes of tensors: dimensions in row-major order, -1 for a variable dimension.
 #ifndef NEREID_MODEL_SHAPE_H_
 #define NEREID_MODEL_SHAPE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // "did you mean ...?" for misspelt names. Pure functions.
 #ifndef NEREID_PLAIN_NEAREST_H_
 #define NEREID_PLAIN_NEAREST_H_

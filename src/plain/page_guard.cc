@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "plain/page_guard.h"
 
 #include <signal.h>

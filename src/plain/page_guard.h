@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PageGuard: keeps a mapping usable when the pages behind it vanish.
 //
 // Whoever shares a segment with this process can truncate it at any time. The next access to a page

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The TRITONREPOAGENT_* functions that the server offers to an agent.
 #include <absl/strings/str_cat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RepositoryAgent: a plug-in (libtritonrepoagent_<name>.so) that processes models before they are
 // loaded; the object behind a TRITONREPOAGENT_Agent*. Immutable except for the plug-in's own state.
 // RepositoryAgents: the agents in use. Thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AgentModel: one model as one of its repository agents sees it; the object behind a
 // TRITONREPOAGENT_AgentModel*. AgentChain: all agents of a model, in the order of its
 // configuration. Both are thread-compatible and perform one action at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "repository/load_override.h"
 
 #include <absl/strings/match.h>

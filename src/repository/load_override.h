@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LoadOverride: what a load request substitutes for the content of the repository: a configuration,
 // or all files. Plain values and functions; MakeModelDirectory writes files.
 #ifndef NEREID_REPOSITORY_LOAD_OVERRIDE_H_

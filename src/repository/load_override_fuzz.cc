@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary paths as the files of a load request. Whatever the paths are, the files must be written
 // inside the model's own directory and leave nothing behind.
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One model's folder where a repository is expected: platforms like KServe lay down either, and do
 // not say which. Blocks on file I/O.
 #ifndef NEREID_REPOSITORY_SINGLE_MODEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The content of the model repositories at one moment, and what has changed between two moments.
 // Plain values and pure functions, except the two that scan, which block on file I/O.
 #ifndef NEREID_REPOSITORY_SNAPSHOT_H_

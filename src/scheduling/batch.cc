@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "scheduling/batch.h"
 
 #include "infer/infer_request.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch: requests that run together, why they left their queue when they did, and what is
 // remembered of their execution.
 #ifndef NEREID_SCHEDULING_BATCH_H_

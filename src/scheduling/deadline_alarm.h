@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DeadlineAlarm: the alarm of a scheduler, which rings at the earliest of its deadlines.
 // Thread-compatible: owned by a scheduler and used under its mutex.
 #ifndef NEREID_SCHEDULING_DEADLINE_ALARM_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the scheduler that a configuration asks for, and the layers in front of it. The only
 // place that knows all schedulers. Stateless.
 #ifndef NEREID_SCHEDULING_MAKE_SCHEDULER_H_

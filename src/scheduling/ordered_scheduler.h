@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OrderedScheduler: a scheduler in front of another one that lets the responses leave in the order
 // in which the requests came (`preserve_ordering`), whichever is ready first. Thread-safe. Owned by
 // its model. ResponseOrderer does the work, also for sequences of the Oldest strategy.

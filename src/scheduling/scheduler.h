@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scheduler: decides when the requests of one model run and in which batches. BatchSource: gives
 // an idle instance its next batch. Both are thread-safe.
 //

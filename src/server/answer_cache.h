@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AnswerCache: answers that cost something to make and are asked for by many watchers. Each is made
 // anew at most once in kKept, however many threads ask. Thread-safe.
 #ifndef NEREID_SERVER_ANSWER_CACHE_H_

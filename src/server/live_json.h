@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server does at present, and its log, as the JSON of /v2/nereid/live and /v2/nereid/log
 // (docs/operate/recording.md). Pure functions, apart from what models report of themselves.
 #ifndef NEREID_SERVER_LIVE_JSON_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Server::MetricsText: collects the text of the metrics page.
 #include "lifecycle/model_manager.h"
 #include "observe/metrics/custom_metrics.h"

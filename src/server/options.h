@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ServerOptions: all settings that a server gets at its start. Plain values.
 #ifndef NEREID_SERVER_OPTIONS_H_
 #define NEREID_SERVER_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part of Server: the objects that the models need, and those that work on the models. Only the
 // sources of Server include this.
 #ifndef NEREID_SERVER_PARTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/recent_work.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RecentWork: what the flight recorder of a model version says about the last seconds. Pure, apart
 // from the rings that are copied.
 #ifndef NEREID_SERVER_RECENT_WORK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Single records as JSON objects. Pure functions.
 #ifndef NEREID_SERVER_RECORDED_JSON_H_
 #define NEREID_SERVER_RECORDED_JSON_H_

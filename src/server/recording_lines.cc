@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/recording_lines.h"
 
 #include <absl/strings/escaping.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lines of a recording (docs/operate/recording.md): one JSON object each, with its line break.
 // Pure functions. Times are nanoseconds of the server's steady clock.
 #ifndef NEREID_SERVER_RECORDING_LINES_H_

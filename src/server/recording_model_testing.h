@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests of the recordings share: a model that only records, and a request's record.
 #ifndef NEREID_SERVER_RECORDING_MODEL_TESTING_H_
 #define NEREID_SERVER_RECORDING_MODEL_TESTING_H_

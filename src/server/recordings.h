@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the flight recorders of models remember, as the JSON of /v2/nereid
 // (docs/operate/recording.md). Pure functions, apart from the rings that they copy. All times are
 // those of the server's steady clock, in nanoseconds.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports of a server about itself and its models, and their form as JSON. Plain values.
 #ifndef NEREID_SERVER_REPORTS_H_
 #define NEREID_SERVER_REPORTS_H_

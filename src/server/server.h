@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Server: the inference server, without any protocol. The C API and the frontends are its
 // clients. Thread-safe.
 #ifndef NEREID_SERVER_SERVER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sources of a Server's models (files and repository agents) end with the models.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Server::Infer: finds the version that serves a request, and issues the request to it.
 #include <absl/strings/str_cat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Server's answers about the present: its work, and the end of its log.
 #include <absl/strings/str_cat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Server's functions for model control: they load and unload models on request.
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Server's answers about what was recorded, and about the models that record.
 #include <absl/strings/str_cat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Server's reports about itself: metadata, configuration, statistics, index, the start-up table.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Server with models of the identity backend.
 #include "server/server.h"
 

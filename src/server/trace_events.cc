@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TraceEventsJson: the records in the trace-event format.
 #include <absl/strings/str_cat.h>
 

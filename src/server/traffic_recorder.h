@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TrafficRecorder: writes what the flight recorders of all models remember to a file, from a thread
 // of its own. Requests do nothing for it: the rings of the recorders are its queue, whose oldest
 // records are replaced, and counted as lost, when the thread does not keep up. Thread-safe.

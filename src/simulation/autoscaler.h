@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Autoscaler: how many nodes a fleet should have, by the rules of the HorizontalPodAutoscaler of
 // Kubernetes. Thread-compatible.
 #ifndef NEREID_SIMULATION_AUTOSCALER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Worked out by hand from the documentation of the HorizontalPodAutoscaler.
 #include "simulation/autoscaler.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EventLoop: plays the clients of one simulated node. Thread-compatible.
 #ifndef NEREID_SIMULATION_EVENT_LOOP_H_
 #define NEREID_SIMULATION_EVENT_LOOP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimulateFleet: nodes that serve the same model behind a balancer, on one timeline. Each node runs
 // the scheduler that serves the real model. The same input gives the same result. Stateless.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimulatePipeline: an ensemble in simulated time. Each of its models is a node with the scheduler
 // that serves the real one; a request goes through the steps as their inputs allow. The same input
 // gives the same result. Stateless.

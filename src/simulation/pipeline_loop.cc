@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "simulation/pipeline_loop.h"
 
 #include <absl/algorithm/container.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PipelineLoop: plays the clients of an ensemble, and carries requests from step to step between
 // the simulated nodes of its models. Thread-compatible.
 #ifndef NEREID_SIMULATION_PIPELINE_LOOP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all simulations check and make first. Pure functions.
 #ifndef NEREID_SIMULATION_PREPARATION_H_
 #define NEREID_SIMULATION_PREPARATION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulate: a load, a model's configuration and a machine; which batches leave the queue, and when
 // each request is answered. The scheduler is the one that serves the real model; time is simulated,
 // and one thread does everything, so the same input gives the same result. Stateless.

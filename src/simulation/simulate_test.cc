@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The schedules here were worked out by hand from docs/reference/batching.md and sequences.md.
 #include "simulation/simulate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimulatedClock: time that a simulation sets. Thread-compatible: everything that reads it runs on
 // the simulation's thread.
 #ifndef NEREID_SIMULATION_SIMULATED_CLOCK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Configurations for simulations. Stateless; blocks on file I/O.
 #ifndef NEREID_SIMULATION_SIMULATED_CONFIG_H_
 #define NEREID_SIMULATION_SIMULATED_CONFIG_H_

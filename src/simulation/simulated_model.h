@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimulatedModel: a version of a model without a backend, behind the scheduler that serves the real
 // one. Its requests have the shapes of real ones; their bytes are zero. Thread-compatible.
 #ifndef NEREID_SIMULATION_SIMULATED_MODEL_H_

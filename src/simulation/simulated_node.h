@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimulatedNode: the scheduler, the instances and the timer of one simulated model. Somebody else
 // owns the time, brings the requests, and says when to go on. Thread-compatible.
 #ifndef NEREID_SIMULATION_SIMULATED_NODE_H_

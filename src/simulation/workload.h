@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulation is given, and what it finds out. Plain values.
 #ifndef NEREID_SIMULATION_WORKLOAD_H_
 #define NEREID_SIMULATION_WORKLOAD_H_

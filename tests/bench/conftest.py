@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the parts of bench/ importable in the same way as its scripts do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/adaptive.py and bench/racetrack/adaptive.py: when a trial falls short, and its page."""
 
 from __future__ import annotations

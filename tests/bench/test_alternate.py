@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two programs that alternate on a core."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/builds.py: what it compares, and what it says to a wrong command line."""
 
 from __future__ import annotations

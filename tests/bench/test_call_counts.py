@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/racetrack/call_counts.py: whose calls were counted."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/compare.py: a branch with its base."""
 
 from __future__ import annotations

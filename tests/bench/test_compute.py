@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/racetrack/compute.py: the compute time of a batch from a server's statistics."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/racetrack/feature_page.py: what a feature costs, and whether that is within its limit."""
 
 from __future__ import annotations

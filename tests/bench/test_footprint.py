@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How bench/footprint.py weighs servers."""
 
 from __future__ import annotations

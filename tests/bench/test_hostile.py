@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/racetrack/attacks.py and hostile.py: what attackers send and count, and the page."""
 
 from __future__ import annotations

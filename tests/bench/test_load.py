@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/racetrack/load.py: the commands for the echo servers, and programs that run a framework."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/loading.py: the models, the checks while they are loaded, and the page."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/racetrack/machine.py: cores, memory, names."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the other load generators print is read as it should be, and their errors are noticed."""
 
 from __future__ import annotations

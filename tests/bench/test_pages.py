@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/racetrack/pages.py: the head of a page, and where it is written."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The original project's load generator, with tensors in shared memory."""
 
 from __future__ import annotations

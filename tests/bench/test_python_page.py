@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The evaluation of the bench's group "python"."""
 
 from __future__ import annotations

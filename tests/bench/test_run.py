@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/run.py: its output files and its options."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/simulator.py: how predictions are judged."""
 
 from __future__ import annotations

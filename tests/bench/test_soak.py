@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/soak.py and bench/racetrack/soak.py: when a soak fails, and its output files."""
 
 from __future__ import annotations

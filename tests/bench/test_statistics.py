@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/racetrack/statistics.py: medians, spread, and the rows that count."""
 
 from __future__ import annotations

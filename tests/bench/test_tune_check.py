@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/tune.py: names of configurations, which are measured again, and how a choice is judged."""
 
 from __future__ import annotations

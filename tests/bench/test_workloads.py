@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bench/racetrack/workloads.py: the bytes that the load generator sends and expects."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running h2spec: the names of its cases, and what its report says about each of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Uses KServe's own clients: python kserve_client.py HTTP_ADDRESS GRPC_ADDRESS. Needs the model echo."""
 
 from __future__ import annotations

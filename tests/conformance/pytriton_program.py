@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program on nvidia-pytriton, as its users write them.
 
     python pytriton_program.py serve HTTP_PORT GRPC_PORT METRICS_PORT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A browser uses the server: from a page of another origin (CORS), and its front page."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traces sent to the OpenTelemetry Collector itself, which `tools/dev conformance` builds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The console's page in the tree is what its sources give; the tests of the page pass."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The console's page in Chromium, while a server is under load: console/browser/check.mjs. And the
 requests for other clients that its playground shows: they run as they are."""
 

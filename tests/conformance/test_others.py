@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTTP/2 and gRPC against programs of others: h2spec, grpc-go, grpc-js, grpcurl.
 
 `tools/dev conformance` installs them and runs this; `make test` does, too, where they are installed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python programs of others against the server: schemathesis reads the OpenAPI document and tries
 what it describes; the clients of KServe."""
 

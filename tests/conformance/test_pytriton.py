@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """nvidia-pytriton serves with Nereid in place of the server that it brings.
 
 The package is the one that Triton comes in. Only the folders of its server are replaced, as

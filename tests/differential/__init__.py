@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """The differential test: the same requests to Triton and to Nereid."""

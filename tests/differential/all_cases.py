@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every case of the differential test, in the order in which they are sent."""
 
 from __future__ import annotations

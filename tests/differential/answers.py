@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sends a case, and returns the answer as plain values that can be stored and compared."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cases of the differential test. A case is data: it can be sent, stored and compared."""
 
 from __future__ import annotations

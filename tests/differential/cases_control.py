@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loading and unloading in the differential test, over HTTP and gRPC."""
 
 from __future__ import annotations

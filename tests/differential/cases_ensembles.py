@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ensembles in the differential test, over HTTP and gRPC."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gRPC requests of the differential test: good ones and bad ones."""
 
 from __future__ import annotations

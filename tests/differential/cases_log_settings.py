@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Log settings over HTTP and gRPC. Each case begins with the default settings."""
 
 from __future__ import annotations

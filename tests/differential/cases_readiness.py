@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Health of servers that have a problem from the start."""
 
 from __future__ import annotations

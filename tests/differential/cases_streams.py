@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Streams and decoupled models: generate over HTTP, ModelStreamInfer over gRPC."""
 
 from __future__ import annotations

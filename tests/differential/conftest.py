@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two servers and a store of their answers, for the whole differential test."""
 
 from __future__ import annotations

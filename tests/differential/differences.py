@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the table of allowed differences, docs/protocol/differences.tsv (differential/README.md)."""
 
 from __future__ import annotations

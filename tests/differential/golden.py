@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers of Triton, kept as files: tests/golden/triton-2.51 (support/golden.py).
 
 `python -m differential.golden [CASE ...]` in tests/ records them anew from the installed Triton.

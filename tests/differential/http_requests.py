@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds the HTTP requests of the differential test."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The models of the differential test that are loaded and unloaded, and the ensembles.
 
 Each case has its own models, so that it does not depend on other cases.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of an answer that have to be equal on both servers, as named aspects with a text each.
 
 Numbers that differ between runs (durations, time of the last inference) are replaced.

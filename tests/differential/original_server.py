@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Triton (2.51) from the nvidia-pytriton wheel, started without GPU support.
 
 The wheel's libraries have hashed names, but backends need `libtritonserver.so`. So the server is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The model repository that both servers serve in the differential test."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The servers of the differential test: each kind for Triton and for Nereid, on the same
 repository with the same options."""
 

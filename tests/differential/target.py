@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server to which cases are sent. It is started again if a case has crashed it."""
 
 from __future__ import annotations

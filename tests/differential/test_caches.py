@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Caches of one server in the other: ours in Triton, and Triton's in ours."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ports for Vertex AI and SageMaker of both servers, by the same requests
 (docs/operate/cloud_platforms.md)."""
 

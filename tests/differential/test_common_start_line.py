@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Triton takes the line of tests/e2e/test_common_start_line.py, and does the same with it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/protocol/differences.md, the page for users, is in step with the lists that the tests read."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tests of the comparison itself, and of the table of allowed differences."""
 
 from __future__ import annotations

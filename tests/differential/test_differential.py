@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sends the same requests to Triton and to Nereid, and compares the answers.
 
 docs/protocol/differences.tsv lists the allowed differences. Any other difference fails the case. A

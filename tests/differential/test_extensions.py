@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared memory, restricted APIs and forwarded headers: both servers, started with the same options
 and asked the same, answer the same."""
 

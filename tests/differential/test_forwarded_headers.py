@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forwarded headers: models of both servers see the same parameters."""
 
 from __future__ import annotations

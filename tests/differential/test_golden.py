@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares Nereid with the recorded answers of Triton, without an installed original."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The metrics of both servers with each setting of --metrics-config, after the same requests."""
 
 from __future__ import annotations

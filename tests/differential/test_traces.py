@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trace files of both servers, after the same requests with the same settings."""
 
 from __future__ import annotations

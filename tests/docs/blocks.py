@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Code blocks of Markdown pages, and the comments that say how to test them (README.md)."""
 
 from __future__ import annotations

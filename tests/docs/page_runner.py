@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the blocks of one page in a folder of its own (README.md)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reader of pages, and what counts as the same output."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every page of docs/ can be found from docs/README.md, and pictures are where pages look for them.
 Links to pages and headings are checked by tools/check_docs.py."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the pages say about the program's options and commands, and about versions, is so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The code blocks of the documents do what the pages say (README.md)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server on the repositories that docs/protocol/inference.md asks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The clients of examples/clients that use nothing but their language."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/models/configuration.md says what proto/model_config.proto and `nereid check` say."""
 
 from __future__ import annotations

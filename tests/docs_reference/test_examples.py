@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The examples with models of several kinds print what their pages show."""
 
 from __future__ import annotations

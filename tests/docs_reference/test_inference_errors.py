@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The last table of docs/protocol/inference.md: common mistakes, and what they are answered."""
 
 from __future__ import annotations

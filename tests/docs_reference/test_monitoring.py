@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Alerts and dashboard of examples/monitoring ask for metrics that the server has."""
 
 from __future__ import annotations

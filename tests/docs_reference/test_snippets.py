@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What docs/protocol/inference.md shows can be copied, and prints what it says.
 
 A block of code that follows `<!-- docs: run -->`, or `<!-- docs: skip, tests/docs_reference runs it -->`

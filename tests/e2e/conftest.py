@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One server with identity models, for tests without special needs."""
 
 from __future__ import annotations

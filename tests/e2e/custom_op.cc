@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A library of operators for ONNX Runtime, for test_custom_operators.py: test.Twice doubles floats.
 #define ORT_API_MANUAL_INIT
 #include <onnxruntime_lite_custom_op.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Restricted APIs, keys and forwarded headers, with the official clients over HTTP and gRPC."""
 
 from __future__ import annotations

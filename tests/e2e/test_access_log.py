@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The access log: a line for each request over HTTP and gRPC, written by nobody who serves."""
 
 from __future__ import annotations

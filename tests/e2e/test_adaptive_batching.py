@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models with a latency target: they serve, report the chosen plan, and are refused on
 conflicts."""
 

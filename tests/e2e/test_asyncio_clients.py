@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every route with the official asyncio clients: each coroutine that they have is called once."""
 
 from __future__ import annotations

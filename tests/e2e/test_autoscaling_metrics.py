@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gauges that autoscalers use: queue depth, use of the instances, pressure against a target."""
 
 from __future__ import annotations

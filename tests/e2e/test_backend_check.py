@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`nereid backend-check LIB`: finds what is wrong with a backend, and nothing wrong with ours."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bad requests get the right status and a helpful sentence, and the server keeps serving."""
 
 from __future__ import annotations

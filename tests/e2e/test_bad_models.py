@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that cannot load: the reason is reported, and the other models are served."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Failing starts: exit code 1 and a sentence that says why."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which requests share a batch, and what models learn about it: ragged batches, batch_input,
 batch_output, optional inputs, requests of several rows, custom batching. Answers are compared with
 numpy; the statistics show which batches were run."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`nereid bench`: loads over both protocols, streams, sequences, shared memory, wrong inputs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`nereid capacity`: fleets of known times, a recording, wrong files; times that `nereid tune`
 measures."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command lines of the program: what every command says of its options, and of mistakes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A start line with all options of Triton that a deployment without GPUs may have."""
 
 from __future__ import annotations

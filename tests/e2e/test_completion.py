@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the backend makes of configurations of ONNX models: what is given stays, and what is left out
 comes from the file."""
 

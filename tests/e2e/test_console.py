@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The console: its page, whom its port answers, and the API behind it."""
 
 from __future__ import annotations

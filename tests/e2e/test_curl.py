@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """curl uses every route of docs/protocol/routes.md, as somebody at a terminal would."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX models with operators of a library of their own (model_operations.op_library_filename)."""
 
 from __future__ import annotations

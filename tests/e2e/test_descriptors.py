@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server with few file descriptors serves new clients at the expense of idle ones."""
 
 from __future__ import annotations

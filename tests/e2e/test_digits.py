@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example models give the same answers as ONNX Runtime, bit for bit, with every official
 client.
 

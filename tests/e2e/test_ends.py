@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models, agents and servers end explicitly: everything that they held is released at their end."""
 
 from __future__ import annotations

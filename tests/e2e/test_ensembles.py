@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ensembles with the official clients: an image pipeline of ONNX models whose two branches run at
 the same time; errors, cancellations, streams, batches, the cache, and reloads."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process environment of backends (docs/adr/0013)."""
 
 from __future__ import annotations

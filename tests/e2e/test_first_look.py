@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What somebody sees who does not know the server yet: the page on /, the OpenAPI document, and a
 browser's questions."""
 

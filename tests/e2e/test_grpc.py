@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gRPC with the official client: right answers, and bad requests, after which the server serves."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gRPC protocol as clients see it: statuses and texts, sizes, cancellation, TLS, shutdown."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Server reflection and health watches, with the bytes of the messages as clients send them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inference streams over gRPC, with the official clients and with the bare stub."""
 
 from __future__ import annotations

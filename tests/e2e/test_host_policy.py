@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The processors on which instances' threads run, and instances that never get work."""
 
 from __future__ import annotations

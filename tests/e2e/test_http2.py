@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """REST over HTTP/2, on the HTTP port and on the gRPC port: the same requests, answers and errors as
 over HTTP/1.1."""
 

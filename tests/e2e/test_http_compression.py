@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compressed requests and answers."""
 
 from __future__ import annotations

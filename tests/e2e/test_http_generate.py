@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The generate extension over HTTP."""
 
 from __future__ import annotations

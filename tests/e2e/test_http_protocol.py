@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTTP/1.1 itself: connections, framing, methods, limits and disconnects."""
 
 from __future__ import annotations

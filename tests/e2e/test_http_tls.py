@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TLS on the HTTP port: clients, ALPN, client certificates, renewal, and what goes wrong."""
 
 from __future__ import annotations

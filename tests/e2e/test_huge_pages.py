@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The thread that moves the memory of models to huge pages: there by default, where Linux can."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Implicit state: a model reads in a request what it wrote in the sequence's previous request."""
 
 from __future__ import annotations

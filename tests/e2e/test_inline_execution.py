@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Short models are executed by the I/O thread that has read the request; long ones are not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server that is taken out of service under load loses no request: clients go on, each over a new
 connection, until the endpoint is withdrawn, as Kubernetes withdraws it some time after SIGTERM."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Large outputs of batches, which the server sends from the memory of the batch: each client gets
 its own rows, over each protocol and in shared memory, also while other clients read slowly."""
 

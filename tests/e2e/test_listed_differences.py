@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Differences in docs/protocol/differences.tsv that only tests with separate servers can show."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Log settings at run time with the official clients, and the log as JSON."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thousand sequences at a time, over all protocols, with clients that disappear in the middle.
 
 Every answer has to be the sum of the values that the sequence has sent so far.

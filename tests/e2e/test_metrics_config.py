@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which metrics of models a server has: --metrics-config, tags, namespaces, and histograms."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Backends may free memory with another function than they allocated it, as glibc allows."""
 
 from __future__ import annotations

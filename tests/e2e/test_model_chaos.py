@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients send requests while everything about their models changes; no request may fail.
 
 Each actor makes its seeded changes in the same order every time; their timing relative to the

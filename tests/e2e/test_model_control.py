@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests to load and unload models while one model's load hangs: who waits for what."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that are loaded and unloaded at run time, by the official client or by changed files."""
 
 from __future__ import annotations

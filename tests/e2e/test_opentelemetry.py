@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traces sent to a collector of OpenTelemetry, read by OpenTelemetry's own classes."""
 
 from __future__ import annotations

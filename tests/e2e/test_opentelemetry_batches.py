@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Spans of batches, and the status of spans of requests that fail."""
 
 from __future__ import annotations

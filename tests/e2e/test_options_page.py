@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/operate/options.md matches what the server itself says about its options."""
 
 from __future__ import annotations

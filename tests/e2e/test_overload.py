@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """More requests than the server may hold, over both protocols at once: those that fit are answered,
 the others are refused at once with the name of the limit, nothing hangs, and the memory is
 freed."""

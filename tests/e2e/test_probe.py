@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`nereid probe`: health checks without curl, by HTTP and gRPC."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Backends that are written in Python: backends/NAME/model.py, run by the Python backend's library.
 
 The same backend runs with Triton's library, which only needs the server, and with ours, if it

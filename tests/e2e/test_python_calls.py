@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Python models may do beside answering, in a running server: calling other models, parameters,
 metrics, and models without a configuration."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Python models that call a decoupled model and give the call up, when that model has released it."""
 
 from __future__ import annotations

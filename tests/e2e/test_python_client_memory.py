@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors of Python models in system shared memory: the model's process maps them itself. Whatever
 clients do with their memory, and models with their inputs, answers are right and nobody else is
 harmed."""

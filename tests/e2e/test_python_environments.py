@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The interpreter and the packages of a Python model: packed environments, requirements.txt.
 
 Needs no network, because the tests make their wheels. Uses the interpreters of this machine.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes of Python models that are forked from a prepared one: that they are separate, have their
 own number of threads, outlive the prepared process, and end with the server."""
 

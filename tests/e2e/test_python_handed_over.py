@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Short executions of a Python model that does not batch: the process is given several at once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Large outputs of Python models, which the server sends from the memory that it shares with the
 model's process: they stay as they were, whatever the model, its process and the server do
 before the client reads them."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes of Python models that end: who does the work meanwhile, which requests are refused, and
 what becomes of memory."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queues under load, with official clients: priorities, limits, time-outs, order, batch sizes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--rate-limit=execution_count: instances wait for the resources that their models name."""
 
 from __future__ import annotations

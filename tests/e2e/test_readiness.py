@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Probes are answered from known states: a backend whose check hangs does not delay them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the server remembers of its work: /v2/nereid, the trace file and `nereid explain`."""
 
 from __future__ import annotations

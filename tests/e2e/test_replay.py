@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Recordings of a running server (--record), and `nereid replay` in virtual time and against a
 server."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every line of the log about a request carries its id, and in JSON also its model."""
 
 from __future__ import annotations

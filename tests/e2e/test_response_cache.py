@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The response cache as clients see it: hits, misses, counts, and caches that fail or are slow."""
 
 from __future__ import annotations

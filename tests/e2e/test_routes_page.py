@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/protocol/routes.md has every route of the server and every method of its gRPC service, and
 each file that it names is there."""
 

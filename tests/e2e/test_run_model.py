@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`nereid run-model DIR`: tries one model without a running server."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The port for SageMaker, as the platform and its users see it: one model, and many."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sequence models with the official clients: the controls that a model gets, the slots of
 sequences, refusals, and the ends of sequences."""
 

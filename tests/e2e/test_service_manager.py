@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a service manager is told: ready when clients are served, stopping when the end begins."""
 
 from __future__ import annotations

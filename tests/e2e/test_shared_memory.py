@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """System shared memory with the official clients and their utilities, over HTTP and gRPC."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The end of a server: requests in flight are finished, then the process ends with exit code 0."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder of one model in the place of a repository, as KServe lays it down."""
 
 from __future__ import annotations

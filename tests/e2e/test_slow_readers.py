@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients that do not read their streams: nobody else waits for them, what waits for them is
 bounded, and when they read on, they get everything."""
 

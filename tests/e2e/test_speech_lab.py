@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ensemble of examples/speech_lab: a WAV file goes through a backend that is built here against
 the staged headers, then through the speech detector and the level meter at the same time.
 

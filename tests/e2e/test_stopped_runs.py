@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run of ONNX Runtime is stopped if no client waits for its result; otherwise it would last
 hours."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The effects of misbehaving backends on clients; each behaviour of backends/testing has a test.
 
 One server has a model per behaviour. After each test, the other models have to work as before.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a server does at present: /v2/nereid/live, the log's tail and `nereid top`."""
 
 from __future__ import annotations

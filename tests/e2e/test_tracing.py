@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trace settings and trace files, with the official clients over HTTP and gRPC."""
 
 from __future__ import annotations

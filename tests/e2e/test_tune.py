@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`nereid tune`: decisions on models whose executions take a known time, interruption, refusals."""
 
 from __future__ import annotations

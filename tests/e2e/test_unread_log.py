@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A log that nobody reads: it holds up no client, no probe and no end."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The speech detector of examples/vad gives the same probabilities as ONNX Runtime, bit for bit.
 
 The reference is onnxruntime in this process, which gets the state after the previous step.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The port for Vertex AI, as the platform and its users see it: routes, environment, and limits."""
 
 from __future__ import annotations

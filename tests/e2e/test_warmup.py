@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """model_warmup: samples run on every instance before the model is ready; a failure fails the
 load."""
 

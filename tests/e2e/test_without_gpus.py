@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a model cannot have here, because the server computes on CPUs, is refused or named in the
 log (docs/protocol/differences.tsv)."""
 

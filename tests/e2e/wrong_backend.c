@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A backend that repeats INPUT0 as OUTPUT0, and does one thing wrong: that which the name of its
 // model says (tests/e2e/test_backend_check.py). "nothing" is right in everything.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes AOTInductor packages for the tests, and what PyTorch answers with them.
 
     aoti_packages.py FOLDER

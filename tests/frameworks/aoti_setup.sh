@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the AOTInductor packages that test_pytorch_aoti.py serves, into build/deps/pytorch-python:
 # libraries that stand in for CUDA's, so that PyTorch's Python side can be imported, and the packages
 # themselves. Needs g++, Python's headers and tools/setup.sh --framework-tests; a minute. What is there

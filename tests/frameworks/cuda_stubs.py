@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Libraries that stand in for CUDA's, so that Python can import the PyTorch wheel without a GPU.
 
     cuda_stubs.py WHEEL FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks for the OpenVINO backend, with fixed random weights, so that no download is needed.
 
 As a program, it writes the model files, for a benchmark or for experiments.

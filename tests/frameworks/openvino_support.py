@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared parts of the OpenVINO backend's tests: repositories, requests, the runtime alone."""
 
 from __future__ import annotations

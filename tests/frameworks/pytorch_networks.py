@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TorchScript models for the tests of the PyTorch backend, and the answers of PyTorch alone.
 
 The program `torch_models`, which is built with the backend, creates both.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes TensorFlow and TFLite files byte by byte, so that tests do not need TensorFlow for
 them."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The models of tensorflow_networks.py in a repository, with their configurations and examples."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the TensorFlow models of the tests and the benchmark, with TensorFlow itself.
 
     python tensorflow_networks.py FOLDER [NAME...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX Runtime with OpenVINO as its execution accelerator: a plug-in for Intel's processors."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models with OpenVINO give the same answers as the runtime alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Model files that cannot be served: one clear sentence each, and the other models are served."""
 
 from __future__ import annotations

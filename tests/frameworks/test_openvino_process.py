@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OpenVINO's effects on the process: threads, memory, the cache, reloads; and Triton
 server."""
 

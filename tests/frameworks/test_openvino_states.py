@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """States of sequences: in the network (ReadValue, Assign), and as inputs and outputs."""
 
 from __future__ import annotations

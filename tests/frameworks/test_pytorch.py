@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The PyTorch backend in a running server gives the same answers as PyTorch alone.
 
 They are equal bit for bit if a request is executed alone. Rows of a batch may differ from the same

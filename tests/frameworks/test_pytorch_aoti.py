@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """AOTInductor packages give the same answers in the PyTorch backend as in PyTorch.
 
 tests/frameworks/aoti_setup.sh creates the packages; not every machine can run it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Broken models of the PyTorch backend: a clear error each, and the server keeps serving."""
 
 from __future__ import annotations

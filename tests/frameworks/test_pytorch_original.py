@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The PyTorch backend gives the same answers in Triton as in ours."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A model never runs on more threads than there are processors, unless it is configured to; and its
 instances share their weights."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All four frameworks in one server and in one ensemble, while models are reloaded."""
 
 from __future__ import annotations

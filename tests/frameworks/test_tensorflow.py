@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorFlow models in the server give the same answers as TensorFlow alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorFlow models that can not be served: one sentence each, and the other models are served."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The TensorFlow backend loads into Triton, and gives the same answers."""
 
 from __future__ import annotations

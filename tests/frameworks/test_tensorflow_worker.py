@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The worker processes of TensorFlow: they start and end with their models, and are restarted."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the TorchScript files that tests and the race track serve, and prints the answers of
 // PyTorch alone. Uses the C++ API, because importing PyTorch in Python needs all of CUDA's
 // libraries.

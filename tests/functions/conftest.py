@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The staged Python package, and one server of functions for all tests."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions that the tests serve. Their processes import this module."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Served functions, asked by the official clients."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that serve functions: how they start, what they say, and how they end."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a function says about its model, without a server."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bodies that are cheap to send and dear to read: JSON of many tokens, and messages of many tiny
 fields, for each place of a message that takes many."""
 

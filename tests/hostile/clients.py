@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients of the hostile tests: misbehaving ones, and the one that has to be served meanwhile."""
 
 from __future__ import annotations

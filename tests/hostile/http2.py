@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the hostile tests of HTTP/2 share: one server with short limits, and a client that is served
 meanwhile."""
 

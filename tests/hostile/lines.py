@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Connections of attackers: they send what the test says, read whatever comes so that nobody
 blocks, and note what was answered. HTTP/1.1 and HTTP/2, plain and over TLS."""
 

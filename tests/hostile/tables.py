@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows that the hostile tests walk, read from a running server: its routes from the OpenAPI
 document, its gRPC methods from server reflection. A new one is walked without a line of test. The
 paths of other ports are those of docs/protocol/routes.md."""

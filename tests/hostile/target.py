@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fresh server under attack, and what an attack must not do to it: take memory beyond the stated
 bound or without paying for it, keep others waiting, or leave something behind."""
 

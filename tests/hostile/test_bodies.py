@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bodies that are announced but not sent, or sent very slowly."""
 
 from __future__ import annotations

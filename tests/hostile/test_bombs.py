@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compressed bodies that grow a thousandfold, and JSON texts whose parsed form is large."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Floods of requests and connections. NEREID_HOSTILE_REQUESTS=1000000 gives the long form."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages of gRPC that are long, or that become much once they are parsed, and answers that nobody
 takes. Whoever else asks is answered meanwhile."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTTP/2 frames that cost the client little and the server much. The limits are those of
 docs/operate/limits.md."""
 

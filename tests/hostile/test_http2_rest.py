@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """REST over HTTP/2 from clients that send or take nothing, or next to nothing. Each port keeps the
 limits of HTTP (`--http-*`) for these requests."""
 

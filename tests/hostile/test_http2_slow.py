@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTTP/2 clients that send or take nothing, or next to nothing, and those that speak another
 protocol."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Large JSON texts: what is made of them is paid for, and reading them holds up nobody else."""
 
 from __future__ import annotations

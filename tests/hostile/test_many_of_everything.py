@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests with 100,000 elements instead of one are refused. The server's work grows no faster than
 the size of the request, and a well-behaved client is answered meanwhile."""
 

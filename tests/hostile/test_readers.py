@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients that request much, read nothing, and meanwhile send something to seem alive."""
 
 from __future__ import annotations

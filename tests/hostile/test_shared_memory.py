@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients that misuse the memory they share with the server.
 
 NEREID_HOSTILE_SECONDS=60 gives the long form.

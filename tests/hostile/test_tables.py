@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every route and every gRPC method under attack, whoever wrote it: none may cost more memory than
 docs/operate/limits.md says, take it unpaid, take a body that it has no use for, or keep others
 waiting. The rows come from the server itself, see tables.py.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The images of `make package KIND=image`, unpacked once each. Tests are skipped where there are none, or where
 this user may not make namespaces."""
 

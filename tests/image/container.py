@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs inside an unpacked image, without a container runtime: in namespaces of their own, with
 the image's user and environment, a root that is read-only, and nothing else of this machine."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What holds for the image with and without Python: size, configuration, paths, list of contents."""
 
 from __future__ import annotations

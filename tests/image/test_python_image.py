@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The image with Python: models in Python answer."""
 
 from __future__ import annotations

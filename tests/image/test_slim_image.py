@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The image without Python, and the server in it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests of installations share: an installation in a folder, and the Debian packages.
 
 `make package KIND=deb` has to have run; tools/run_tests.py sees to it."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The service under a real systemd: `tools/dev boot-check`, which takes more time than CI has."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Debian packages: what they hold and depend on, on a fresh Debian without a compiler."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Completions in the shells that they are for, and manual pages as man(1) shows them."""
 
 from __future__ import annotations

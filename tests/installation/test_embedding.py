@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """examples/embedding and examples/backend_template, built against the Debian packages and nothing else."""
 
 from __future__ import annotations

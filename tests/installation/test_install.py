@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`make install`: the layout, the server at its new place, and projects that build against it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real API server of Kubernetes, with etcd, on free loopback ports; no controllers, no nodes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One API server and one helm for all tests of this folder."""
 
 from __future__ import annotations

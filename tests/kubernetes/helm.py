@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program helm, with a home of its own."""
 
 from __future__ import annotations

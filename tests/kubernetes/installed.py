@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tools/setup.sh --kubernetes has installed, and the project's own files that are tested."""
 
 from __future__ import annotations

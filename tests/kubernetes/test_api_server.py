@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the chart renders, and deploy/kserve, against a real API server with strict validation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The chart as helm renders it: what it makes of values, and which it refuses."""
 
 from __future__ import annotations

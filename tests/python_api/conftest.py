@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixtures: the package `nereid` of the stage, and a server in this process on models of all kinds.
 
 NEREID_PYTHONS names further interpreters (with numpy) besides the one that runs the tests,

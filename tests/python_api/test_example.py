@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example of examples/embedding/python, in each interpreter."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One request, one response: options, errors, time-outs, sequences, threads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Starts and ends: the interpreter's end, forks, signals; in each Python."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that come and go, reports of the server, its log, and its ports."""
 
 from __future__ import annotations

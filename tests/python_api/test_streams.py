@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many responses to one request, and asyncio."""
 
 from __future__ import annotations

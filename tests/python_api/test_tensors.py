@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors in and out: types, no copies, and what is refused."""
 
 from __future__ import annotations

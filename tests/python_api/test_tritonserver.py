@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The names of Triton's package: programs written for it run with another import."""
 
 from __future__ import annotations

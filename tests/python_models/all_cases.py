@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All cases, in the order in which they are sent."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases with BLS: models that call other models, and models that load others."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases of loading, completion of configurations, the module itself, logs, and failures."""
 
 from __future__ import annotations

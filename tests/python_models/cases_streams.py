@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases with decoupled models, response senders, coroutines, sequences, cancellation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases with inputs and outputs of every kind."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The differences between two servers' answers to a case, as named aspects with a text each."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The servers and a store of their answers, for the whole test run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers of Triton with its own Python backend: tests/golden/triton-2.51/python-*.jsonl.
 
 `python -m python_models.golden [CASE ...]` in tests/ records them anew from the installed Triton.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds, in /proc, what a server and its models' processes hold. A mark of the test in the
 environment identifies these processes."""
 

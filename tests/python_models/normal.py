@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers as plain values, without parts that differ between runs: paths, process ids,
 addresses."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The three ways to run the same models: our backend in our server, Triton's backend in our
 server, and in Triton."""
 

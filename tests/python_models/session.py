@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the steps of cases against one server, with the official clients."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of a case, as data: requests, and other actions on a server."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The models of examples/python and their client, with each kind of server."""
 
 from __future__ import annotations

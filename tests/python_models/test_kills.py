@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`kill -9` of a model's process at any point, of the server, and of both. While the server lives,
 every request is answered and other models' answers are right; afterwards nothing is left behind.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same Python models with our backend and with Triton's: answers and error texts are
 equal, except for the differences that docs/protocol/python-differences.tsv lists."""
 

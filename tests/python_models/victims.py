@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server with Python models that stop at given points, and whose processes the test kills."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clean virtual environments with the wheel of build/packages, one for each of two versions of Python."""
 
 from __future__ import annotations

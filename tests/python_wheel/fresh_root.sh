@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs the wheel on a fresh Debian 12 that has python3-venv and no compiler, without a network, and serves
 # a model and a function there. Needs root, and build/packages from `make package KIND=wheel`.
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Serves a function, asks it, and prints the answer: [2.0, 4.0]."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The types of the package `nereid`, as a type checker of its users sees them."""
 
 from __future__ import annotations

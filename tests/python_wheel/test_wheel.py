@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wheel, installed: the program, the models, the functions, and what goes wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixtures: the process of a Python model, driven by a fake server in Python, in each interpreter.
 
 NEREID_PYTHONS names further interpreters (with numpy) besides the one that runs the tests,

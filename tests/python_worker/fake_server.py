@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fake server for one process of a Python model: the server's side of the shared memory, in
 Python.
 

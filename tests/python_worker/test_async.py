@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coroutines: execute and is_ready as `async def`, and tasks that outlive them."""
 
 from __future__ import annotations

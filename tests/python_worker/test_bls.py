@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests to other models: the message that is sent, and the answer that the model gets."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs and outputs in the shared memory of clients, which the process maps itself."""
 
 from __future__ import annotations

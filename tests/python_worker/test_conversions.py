@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the classes for models accept: text, numbers, truth values and lists as Triton's binding
 accepts them, for every argument of every class and function."""
 

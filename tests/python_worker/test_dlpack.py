@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conversion of tensors from and to DLPack."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command Execute: inputs and outputs, and the reply to every kind of result of execute."""
 
 from __future__ import annotations

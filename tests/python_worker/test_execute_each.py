@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command ExecuteEach: several batches, one after the other, each with a reply of its own."""
 
 from __future__ import annotations

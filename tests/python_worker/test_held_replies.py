@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Replies that the server keeps: their tensors stay where they are, whatever commands follow."""
 
 from __future__ import annotations

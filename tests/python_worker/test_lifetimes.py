@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks of the in file: each is returned to the server exactly when nothing uses it any more."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ModelConfig and auto_complete_config: what is added, and the text of each contradiction."""
 
 from __future__ import annotations

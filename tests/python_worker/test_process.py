@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process: how it starts, imports the model, handles signals, forks, and ends."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The numbers of the protocol: the process has those of backends/python/ipc/protocol.h, which this
 server, written in Python, knows by itself."""
 

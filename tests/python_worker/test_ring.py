@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ring and the slots: entries that do not fit wait in order, and nothing is lost."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Response senders of decoupled and other models, and senders that are dropped without an
 answer."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The server's services for a model besides inference: metrics, model control, the log."""
 
 from __future__ import annotations

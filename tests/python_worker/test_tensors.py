@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensor: conversion from and to numpy, and what it refuses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The values that server and process of a Python model exchange (backends/python/ipc/value.h)."""
 
 from __future__ import annotations

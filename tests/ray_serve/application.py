@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A local Ray cluster of two nodes, and the example's application on it."""
 
 from __future__ import annotations

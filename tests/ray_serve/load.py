@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A closed load of HTTP requests that are sent again when they fail, and what became of each."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """examples/ray_serve under load: no request is lost while replicas come, go and die."""
 
 from __future__ import annotations

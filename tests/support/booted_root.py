@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A root whose systemd runs as process 1 of namespaces of its own; it shares the network."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Certificates for tests of TLS."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Actors that change models while clients use them: each makes seeded changes to its own models."""
 
 from __future__ import annotations

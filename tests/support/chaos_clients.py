@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients of the chaos test: each thread sends requests without a pause and checks every answer.
 
 A client records errors and continues. Every request has a deadline, so none can hang.

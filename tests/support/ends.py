@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds what a process holds or leaves behind: files, threads, descriptors, an agent's journal."""
 
 from __future__ import annotations

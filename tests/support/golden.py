@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Triton's answers, kept in files: tests/golden/triton-2.51/GROUP.jsonl has a line for each case.
 
 A line is a JSON object. It begins with the id of the case, then come what was sent and what was

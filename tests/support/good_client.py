@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A well-behaved client, which must be served while others misbehave."""
 
 from __future__ import annotations

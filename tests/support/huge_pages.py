@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether this system gives programs huge pages that ask for them."""
 
 from __future__ import annotations

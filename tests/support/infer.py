@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inference requests on the identity models that many tests use."""
 
 from __future__ import annotations

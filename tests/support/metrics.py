@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the Prometheus text of a server."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fresh Debian in a folder, to install packages in and run what they bring. Needs root."""
 
 from __future__ import annotations

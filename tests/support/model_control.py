@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Observes models that are loaded and unloaded, and sends requests to them meanwhile."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Starting the staged server on free loopback ports."""
 
 from __future__ import annotations

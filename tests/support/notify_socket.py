@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The service manager's end of the protocol of sd_notify: a socket of the test's own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small ONNX models, built where a test needs them."""
 
 from __future__ import annotations

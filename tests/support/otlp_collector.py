@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A collector of OpenTelemetry: takes spans by OTLP over HTTP, and keeps them.
 
 Nereid sends protobuf, Triton JSON.

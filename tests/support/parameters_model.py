@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Python model that answers with the parameters of its request, as JSON."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Waits without fixed sleeps: polls until a deadline."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ports for servers that cannot choose one themselves and print it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory of a server process, as the kernel counts it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bytes of protobuf messages, without their classes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Raw HTTP: the tests control the bytes on the wire."""
 
 from __future__ import annotations

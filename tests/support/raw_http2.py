@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Raw HTTP/2: the tests control every frame. Headers are sent as literals without Huffman codes;
 those of answers are decoded by libnghttp2."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real Redis server on a free loopback port, for tests of the Redis cache."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes model repositories for tests: identity models of any type, and arbitrary files."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that keep a state, and requests of sequences."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One running server (ours or Triton): start, find its ports, wait, read its log, stop.
 
 The server writes to two files, one for stdout and one for stderr, so that nothing blocks on a pipe

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests of spans share: a server that sends them, and how they belong together."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The location of the server under test: build/stage, or the folder named by NEREID_STAGE."""
 
 from __future__ import annotations

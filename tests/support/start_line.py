@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A start line of Triton with all options that a deployment without GPUs may have."""
 
 from __future__ import annotations

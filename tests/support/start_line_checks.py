@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What has to hold of a server that was started with the line of start_line.py."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models and requests for tests of streams: `repeat` sends one response per element of IN."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A command at a pseudo-terminal: what it shows, and what is typed."""
 
 from __future__ import annotations

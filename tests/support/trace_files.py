@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading trace files of Triton's format."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures a server's work as the processor time of its threads. Other processes affect it less
 than the elapsed time."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/api_pages.py: the reference pages are those of the sources, and name all that is public."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No staged binary of ours holds a path of the checkout that it was built in, once it is stripped: packages are the
 same wherever they are made, and say nothing of the machine."""
 

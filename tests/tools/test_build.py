@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/build.sh: which preset, settings and targets a name stands for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/check_abi.py on small libraries, which the tests compile."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/check_c_boundary.py, on sources made for the purpose and on those of the project."""
 
 from __future__ import annotations

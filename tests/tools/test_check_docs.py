@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/check_docs.py, on small trees and on the project."""
 
 from __future__ import annotations

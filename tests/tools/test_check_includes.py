@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/check_includes.py finds violations of each rule, on small trees of one or two files."""
 
 from __future__ import annotations

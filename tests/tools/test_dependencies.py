@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/dependencies.txt pins exact versions, versions.env has the variables that it names, and tools/locks has the
 hashes of everything that pip installs."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/dev and the Makefile: what they list is there, and old names say the new one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/docs_site.py: the pages of the project as a site."""
 
 from __future__ import annotations

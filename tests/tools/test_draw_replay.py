@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/draw_replay.py: the picture has the batches of the span, where they were."""
 
 from __future__ import annotations

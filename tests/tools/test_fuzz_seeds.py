@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/fuzz_seeds.py: seeds of fuzzers as lines of a file, and the files themselves."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files with Triton's answers (tests/support/golden.py): one line for each case."""
 
 from __future__ import annotations

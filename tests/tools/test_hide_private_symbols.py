@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/hide_private_symbols.py on a small library, which the tests compile: who is bound to it."""
 
 from __future__ import annotations

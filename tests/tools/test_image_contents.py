@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Licences and lists of contents of images."""
 
 from __future__ import annotations

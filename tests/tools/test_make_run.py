@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`make run` on a built tree, in a terminal: it is soon ready, answers right, and ends by
 Ctrl-C."""
 

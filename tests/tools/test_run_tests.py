@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How `make test` counts: no failure may look like a pass."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/spdx.py, on small trees."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Nereid's own packages and images hold besides Debian packages: the server, what it was compiled with or
 carries along, and what the project says of itself."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Debian packages: what their archives say of themselves."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Licences of Debian packages as SPDX expressions, read from /usr/share/doc/PACKAGE/copyright."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the images of `make package KIND=image` without a registry, from the built server and Debian packages.
 
     tools/image/make_image.py [--out DIR]

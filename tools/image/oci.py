@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Images in the layout of the Open Container Initiative, written with umoci."""
 
 from __future__ import annotations

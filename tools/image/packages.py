@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the list of what is in a Debian package or in the wheel, an SPDX document, as images have it.
 
     tools/image/packages.py deb ROOT PACKAGE VERSION    ROOT/usr/share/doc/PACKAGE/PACKAGE.spdx.json

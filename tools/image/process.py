@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running the programs that make an image."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The part of an image that comes from Debian: packages laid out by mmdebstrap, without running
 anything of theirs, and of their files only those that a server needs."""
 

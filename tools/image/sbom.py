@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of what is in an image or a package, as an SPDX 2.3 document in JSON."""
 
 from __future__ import annotations

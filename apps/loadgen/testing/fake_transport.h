@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transport without a server, for tests.
 #ifndef NEREID_APPS_LOADGEN_TESTING_FAKE_TRANSPORT_H_
 #define NEREID_APPS_LOADGEN_TESTING_FAKE_TRANSPORT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks a running server for the JSON of one of its routes, for commands such as `nereid explain`.
 // Stateless, and thread-safe.
 #ifndef NEREID_APPS_NEREID_API_API_CLIENT_H_

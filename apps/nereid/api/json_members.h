@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads members of a server's JSON answer into values. A member that is missing, or of another
 // kind, leaves the value as it is: a newer or older server may leave some out. Pure functions.
 #ifndef NEREID_APPS_NEREID_API_JSON_MEMBERS_H_

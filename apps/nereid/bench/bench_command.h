@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `nereid bench`: loads a model of a running server, and says how fast it answers.
 #ifndef NEREID_APPS_NEREID_BENCH_BENCH_COMMAND_H_
 #define NEREID_APPS_NEREID_BENCH_BENCH_COMMAND_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid bench` is to do: its command line as a plain value.
 #ifndef NEREID_APPS_NEREID_BENCH_BENCH_OPTIONS_H_
 #define NEREID_APPS_NEREID_BENCH_BENCH_OPTIONS_H_

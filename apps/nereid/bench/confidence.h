@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Confidence intervals of means. Pure functions.
 #ifndef NEREID_APPS_NEREID_BENCH_CONFIDENCE_H_
 #define NEREID_APPS_NEREID_BENCH_CONFIDENCE_H_

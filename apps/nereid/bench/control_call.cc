@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/control_call.h"
 
 #include <absl/strings/ascii.h>

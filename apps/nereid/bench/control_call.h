@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Single calls that are no part of a load: questions about a model, and the registration of shared
 // memory. Functions that block for at most some seconds.
 #ifndef NEREID_APPS_NEREID_BENCH_CONTROL_CALL_H_

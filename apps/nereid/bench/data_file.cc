@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/data_file.h"
 
 #include <absl/strings/escaping.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files with the inputs of several requests, in the form of perf_analyzer's --input-data:
 //
 //   {"data": [{"INPUT0": [1, 2], "INPUT1": {"content": [3.5], "shape": [1]}},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers of gRPC. The numbers are those of proto/grpc_service.proto and
 // proto/model_config.proto.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ErrorCounts: how often requests failed, by the text of the failure. A plain value of bounded
 // size.
 #ifndef NEREID_APPS_NEREID_BENCH_ERROR_COUNTS_H_

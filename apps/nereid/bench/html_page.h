@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What pages with results have in common. Pure functions.
 #ifndef NEREID_APPS_NEREID_BENCH_HTML_PAGE_H_
 #define NEREID_APPS_NEREID_BENCH_HTML_PAGE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result for programs. Pure functions.
 #ifndef NEREID_APPS_NEREID_BENCH_JSON_REPORT_H_
 #define NEREID_APPS_NEREID_BENCH_JSON_REPORT_H_

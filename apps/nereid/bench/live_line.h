@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LiveLine: what goes on, on one line that is written over, where somebody looks at it. Used by one
 // thread.
 #ifndef NEREID_APPS_NEREID_BENCH_LIVE_LINE_H_

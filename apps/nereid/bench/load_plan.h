@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LoadPlan: everything that is the same for all rows of a result: the server, the model and the
 // bytes of the requests. Immutable once made. Used by one thread.
 #ifndef NEREID_APPS_NEREID_BENCH_LOAD_PLAN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/measuring_process.h"
 
 #include <absl/strings/str_cat.h>

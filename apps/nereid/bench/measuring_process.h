@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process needs in order to measure, and how it is interrupted. For the main thread.
 #ifndef NEREID_APPS_NEREID_BENCH_MEASURING_PROCESS_H_
 #define NEREID_APPS_NEREID_BENCH_MEASURING_PROCESS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server says about a model, read from the answers of both protocols. Pure functions.
 #ifndef NEREID_APPS_NEREID_BENCH_MODEL_DESCRIPTION_H_
 #define NEREID_APPS_NEREID_BENCH_MODEL_DESCRIPTION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inputs of requests: made up by data type and shape, or taken from files. Functions that read
 // files and nothing else.
 #ifndef NEREID_APPS_NEREID_BENCH_MODEL_INPUTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of inference requests in both protocols. Pure functions.
 #ifndef NEREID_APPS_NEREID_BENCH_REQUEST_BODY_H_
 #define NEREID_APPS_NEREID_BENCH_REQUEST_BODY_H_

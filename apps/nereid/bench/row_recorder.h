@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RowRecorder: turns what happens in a run into a RowResult. Divides the time after the warm-up
 // into windows, and ends the run when their confidence intervals are narrow enough, when its time
 // is over, or when the user wants so. Used by one thread.

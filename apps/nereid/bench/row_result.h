@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was measured under one load: a row of the result. A plain value.
 #ifndef NEREID_APPS_NEREID_BENCH_ROW_RESULT_H_
 #define NEREID_APPS_NEREID_BENCH_ROW_RESULT_H_

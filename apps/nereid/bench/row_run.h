@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures one row of the result. Blocks for as long as the options say; used by one thread.
 #ifndef NEREID_APPS_NEREID_BENCH_ROW_RUN_H_
 #define NEREID_APPS_NEREID_BENCH_ROW_RUN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ServerClient: what `nereid bench` asks of a server besides inferences, in the protocol of the
 // load. Each question is a connection of its own. Blocks; used by one thread.
 #ifndef NEREID_APPS_NEREID_BENCH_SERVER_CLIENT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SharedRegions: system shared memory with the inputs of all requests, and space for the outputs.
 // It is taken back from the server and from the system when this object ends. Thread-compatible.
 #ifndef NEREID_APPS_NEREID_BENCH_SHARED_REGIONS_H_

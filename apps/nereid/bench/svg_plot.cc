@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/svg_plot.h"
 
 #include <absl/strings/str_cat.h>

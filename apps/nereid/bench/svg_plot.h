@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plots as SVG for a page. Pure functions.
 #ifndef NEREID_APPS_NEREID_BENCH_SVG_PLOT_H_
 #define NEREID_APPS_NEREID_BENCH_SVG_PLOT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/tensor_file.h"
 
 #include <absl/strings/ascii.h>

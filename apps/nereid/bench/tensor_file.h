@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors from files of the user. Functions that read files and nothing else.
 #ifndef NEREID_APPS_NEREID_BENCH_TENSOR_FILE_H_
 #define NEREID_APPS_NEREID_BENCH_TENSOR_FILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result for a terminal. Pure functions.
 #ifndef NEREID_APPS_NEREID_BENCH_TEXT_REPORT_H_
 #define NEREID_APPS_NEREID_BENCH_TEXT_REPORT_H_

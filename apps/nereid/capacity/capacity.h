@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Capacity: what one node serves, and what several do under a load, by simulations with measured
 // times. Functions; one reads files, the others are pure.
 #ifndef NEREID_APPS_NEREID_CAPACITY_CAPACITY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `nereid capacity`: how many nodes a load needs.
 #ifndef NEREID_APPS_NEREID_CAPACITY_CAPACITY_COMMAND_H_
 #define NEREID_APPS_NEREID_CAPACITY_CAPACITY_COMMAND_H_

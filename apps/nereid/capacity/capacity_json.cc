@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <absl/strings/string_view.h>
 
 #include "base/json_writer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid capacity` is to do: its command line as a plain value.
 #ifndef NEREID_APPS_NEREID_CAPACITY_CAPACITY_OPTIONS_H_
 #define NEREID_APPS_NEREID_CAPACITY_CAPACITY_OPTIONS_H_

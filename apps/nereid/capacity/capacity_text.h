@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid capacity` says. Pure functions.
 #ifndef NEREID_APPS_NEREID_CAPACITY_CAPACITY_TEXT_H_
 #define NEREID_APPS_NEREID_CAPACITY_CAPACITY_TEXT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can stand in a command line, as the completions of all shells need it. Plain values, made
 // from the tables of options and commands by pure functions.
 #ifndef NEREID_APPS_NEREID_DOCUMENTS_COMPLETED_WORDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "documents/completed_words.h"
 
 #include <gmock/gmock.h>

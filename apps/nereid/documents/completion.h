@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completions of the command line for shells. Pure functions. Each returns a script that works as a
 // file of the shell's folder for completions, and when it is sourced.
 #ifndef NEREID_APPS_NEREID_DOCUMENTS_COMPLETION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Manual pages in the language of man(7). Pure functions.
 #ifndef NEREID_APPS_NEREID_DOCUMENTS_MAN_PAGE_H_
 #define NEREID_APPS_NEREID_DOCUMENTS_MAN_PAGE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProgramText: what the documents about the program are made from. Plain values.
 #ifndef NEREID_APPS_NEREID_DOCUMENTS_PROGRAM_TEXT_H_
 #define NEREID_APPS_NEREID_DOCUMENTS_PROGRAM_TEXT_H_

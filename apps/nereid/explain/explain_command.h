@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `nereid explain`: asks a running server where the time of a request went, or why a model's
 // batches are as they are, and says it in plain text.
 #ifndef NEREID_APPS_NEREID_EXPLAIN_EXPLAIN_COMMAND_H_

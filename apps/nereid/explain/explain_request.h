@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid explain` is to ask, and where: its command line as a plain value.
 #ifndef NEREID_APPS_NEREID_EXPLAIN_EXPLAIN_REQUEST_H_
 #define NEREID_APPS_NEREID_EXPLAIN_EXPLAIN_REQUEST_H_

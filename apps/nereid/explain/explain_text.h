@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records in words. Pure functions. `colour`: with escape sequences for a terminal.
 #ifndef NEREID_APPS_NEREID_EXPLAIN_EXPLAIN_TEXT_H_
 #define NEREID_APPS_NEREID_EXPLAIN_EXPLAIN_TEXT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "explain/records.h"
 
 #include "api/json_members.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers of /v2/nereid as values. Plain values; the functions are pure.
 #ifndef NEREID_APPS_NEREID_EXPLAIN_RECORDS_H_
 #define NEREID_APPS_NEREID_EXPLAIN_RECORDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sentences about reasons of batches and phases of requests. Pure functions.
 #ifndef NEREID_APPS_NEREID_EXPLAIN_SENTENCES_H_
 #define NEREID_APPS_NEREID_EXPLAIN_SENTENCES_H_

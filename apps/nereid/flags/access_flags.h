@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options about access and headers that both protocols have, under names of their own.
 #ifndef NEREID_APPS_NEREID_FLAGS_ACCESS_FLAGS_H_
 #define NEREID_APPS_NEREID_FLAGS_ACCESS_FLAGS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The environment variables by which cloud platforms tell their containers where to listen and what
 // to serve. They are read before the command line, which wins.
 #ifndef NEREID_APPS_NEREID_FLAGS_CLOUD_ENVIRONMENT_H_

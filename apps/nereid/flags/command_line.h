@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a command line using the flag table, and writes the texts made from the table.
 #ifndef NEREID_APPS_NEREID_FLAGS_COMMAND_LINE_H_
 #define NEREID_APPS_NEREID_FLAGS_COMMAND_LINE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one table of command line options: the source of parsing, --help and the options page. Each
 // group of options has its own file, x_flags.cc; a new option is a row there.
 #ifndef NEREID_APPS_NEREID_FLAGS_FLAG_TABLE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of TLS, which all ports have alike.
 #ifndef NEREID_APPS_NEREID_FLAGS_TLS_FLAGS_H_
 #define NEREID_APPS_NEREID_FLAGS_TLS_FLAGS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The environment variables of OpenTelemetry that programs share: where to send, as whom, and in
 // which portions. They are read before the command line, which wins.
 #ifndef NEREID_APPS_NEREID_FLAGS_TRACE_ENVIRONMENT_H_

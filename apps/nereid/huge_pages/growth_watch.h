@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GrowthWatch: tells from samples of a process's memory when it is worth moving it to huge pages.
 // Thread-compatible.
 #ifndef NEREID_APPS_NEREID_HUGE_PAGES_GROWTH_WATCH_H_

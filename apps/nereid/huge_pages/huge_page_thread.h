@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HugePageThread: moves the memory of loaded models to huge pages. A processor finds the address of
 // data in huge pages faster, because its table of addresses is small: some networks that
 // use tens of megabytes compute up to 3 % faster. docs/adr/0030 has the measurements.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "huge_pages/memory_map.h"
 
 #include <absl/strings/match.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kernel tells about the memory of a process: pure functions of the texts and numbers
 // under /proc/PID. Their format: proc(5) and the kernel's documentation of pagemap.
 #ifndef NEREID_APPS_NEREID_HUGE_PAGES_MEMORY_MAP_H_

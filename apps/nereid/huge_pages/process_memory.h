@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProcessMemory: the memory of a process as far as huge pages are concerned. An interface, so that
 // tests of HugePageThread have no need of a kernel.
 #ifndef NEREID_APPS_NEREID_HUGE_PAGES_PROCESS_MEMORY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The usual kinds of options of commands. Such an option stores its value in `*to`, which outlives
 // the table. What `*to` holds when the table is made is the default that --help shows; for numbers,
 // 0 and less mean that there is none. Values that are wrong are refused with one sentence that says

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CommandTable: a command and its options, as one table. It is the only description of the command
 // line: the parser, --help, the manual page, the completions and the page of options are made from
 // it. Immutable after construction.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flag: one option of a command line: its name, its value, what it means, and what happens to the
 // value. The options of a command are a table of these (command_table.h), from which come parsing
 // (parse.h), --help, manual pages and completions. Immutable after construction.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The usual kinds of options: each function makes a row of the table. Such an option stores its
 // value in `*target`. The value of `*target` when the table is made is the default shown by --help,
 // so a default is defined only at its target.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "options/flag_values.h"
 
 #include <absl/strings/ascii.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses the values of options. Pure, thread-safe.
 #ifndef NEREID_APPS_NEREID_OPTIONS_FLAG_VALUES_H_
 #define NEREID_APPS_NEREID_OPTIONS_FLAG_VALUES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts about options that are made from the tables of commands. Pure functions.
 #ifndef NEREID_APPS_NEREID_OPTIONS_HELP_TEXT_H_
 #define NEREID_APPS_NEREID_OPTIONS_HELP_TEXT_H_

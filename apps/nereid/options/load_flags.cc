@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "options/load_flags.h"
 
 #include <absl/strings/numbers.h>

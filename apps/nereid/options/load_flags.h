@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of the commands that make requests: how these fall due, and what is in them. Pure
 // functions; what `to` points to outlives the table.
 #ifndef NEREID_APPS_NEREID_OPTIONS_LOAD_FLAGS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a command line by a table of options. An option is --name=value or --name value. Pure but
 // for what the setters do.
 #ifndef NEREID_APPS_NEREID_OPTIONS_PARSE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server that a command asks: its URL, a model of it, and headers for it, with the options that
 // name them. All commands that ask a server have these. Plain values and pure functions.
 #ifndef NEREID_APPS_NEREID_OPTIONS_PROBE_TARGET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of numbers as options: "8", "1,2,4", "1:8" (in steps of one), "100:500:100", "1:64:x2".
 // Pure functions.
 #ifndef NEREID_APPS_NEREID_OPTIONS_VALUE_LIST_H_

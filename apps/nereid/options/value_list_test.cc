@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "options/value_list.h"
 
 #include <gmock/gmock.h>

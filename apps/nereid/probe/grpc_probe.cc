@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A probe by one call of gRPC, on nghttp2.
 #include <absl/status/status.h>
 #include <absl/strings/numbers.h>

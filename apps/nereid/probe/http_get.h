@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GET by HTTP/1 on a connection of its own. Blocks, without a time limit. Stateless.
 #ifndef NEREID_APPS_NEREID_PROBE_HTTP_GET_H_
 #define NEREID_APPS_NEREID_PROBE_HTTP_GET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server answers to a probe, in each protocol. Functions that block, without a time limit.
 #ifndef NEREID_APPS_NEREID_PROBE_PROBE_ANSWER_H_
 #define NEREID_APPS_NEREID_PROBE_PROBE_ANSWER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `nereid probe`: asks a running server whether it is live or ready, for health checks of
 // containers that have no curl.
 #ifndef NEREID_APPS_NEREID_PROBE_PROBE_COMMAND_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid probe` makes of answers that no server of ours gives. Those that it gives:
 // tests/e2e/test_probe.py.
 #include "probe/probe_command.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProbeConnection: a client's connection, plain or with TLS. All its functions block, without a
 // time limit: `nereid probe` limits the whole. Thread-compatible.
 #ifndef NEREID_APPS_NEREID_PROBE_PROBE_CONNECTION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid probe` is to ask, and where: its command line as a plain value.
 #ifndef NEREID_APPS_NEREID_PROBE_PROBE_REQUEST_H_
 #define NEREID_APPS_NEREID_PROBE_PROBE_REQUEST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recorded model's requests, sent to a running server at the recorded times.
 #ifndef NEREID_APPS_NEREID_REPLAY_LIVE_REPLAY_H_
 #define NEREID_APPS_NEREID_REPLAY_LIVE_REPLAY_H_

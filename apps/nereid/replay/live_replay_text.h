@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid replay --url` says. Pure functions.
 #ifndef NEREID_APPS_NEREID_REPLAY_LIVE_REPLAY_TEXT_H_
 #define NEREID_APPS_NEREID_REPLAY_LIVE_REPLAY_TEXT_H_

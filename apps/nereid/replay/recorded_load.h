@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The load of a recording as an option, --recording=FILE. Functions; reading blocks on file I/O.
 #ifndef NEREID_APPS_NEREID_REPLAY_RECORDED_LOAD_H_
 #define NEREID_APPS_NEREID_REPLAY_RECORDED_LOAD_H_

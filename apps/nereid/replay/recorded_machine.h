@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RecordedMachine: instances that take as long as recorded ones. Thread-compatible.
 #ifndef NEREID_APPS_NEREID_REPLAY_RECORDED_MACHINE_H_
 #define NEREID_APPS_NEREID_REPLAY_RECORDED_MACHINE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "replay/replay_command.h"
 
 #include <absl/status/statusor.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `nereid replay`: plays a recording back, in virtual time or against a server.
 #ifndef NEREID_APPS_NEREID_REPLAY_REPLAY_COMMAND_H_
 #define NEREID_APPS_NEREID_REPLAY_REPLAY_COMMAND_H_

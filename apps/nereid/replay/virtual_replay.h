@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recorded model in virtual time: its arrivals and execution times run through the real
 // scheduler, and the batches are compared with the recorded ones. Pure functions.
 #ifndef NEREID_APPS_NEREID_REPLAY_VIRTUAL_REPLAY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "top/live_answer.h"
 
 #include "api/json_members.h"

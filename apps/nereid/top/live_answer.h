@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answer of /v2/nereid/live as a value. Plain values; the function is pure.
 #ifndef NEREID_APPS_NEREID_TOP_LIVE_ANSWER_H_
 #define NEREID_APPS_NEREID_TOP_LIVE_ANSWER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Terminal: the whole screen of the terminal at the standard output, and the keys that are pressed
 // there. One at a time; thread-compatible.
 #ifndef NEREID_APPS_NEREID_TOP_TERMINAL_H_

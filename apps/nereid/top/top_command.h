@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `nereid top`: shows what a running server does, model by model, and again every few seconds.
 #ifndef NEREID_APPS_NEREID_TOP_TOP_COMMAND_H_
 #define NEREID_APPS_NEREID_TOP_TOP_COMMAND_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid top` is to show, and how: its command line as a plain value.
 #ifndef NEREID_APPS_NEREID_TOP_TOP_REQUEST_H_
 #define NEREID_APPS_NEREID_TOP_TOP_REQUEST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The view of `nereid top` in a terminal.
 #ifndef NEREID_APPS_NEREID_TOP_TOP_SCREEN_H_
 #define NEREID_APPS_NEREID_TOP_TOP_SCREEN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid top` prints. Pure functions.
 #ifndef NEREID_APPS_NEREID_TOP_TOP_TEXT_H_
 #define NEREID_APPS_NEREID_TOP_TOP_TEXT_H_

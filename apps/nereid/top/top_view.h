@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopView: what `nereid top` shows, made from two answers of a server. Plain values; the functions
 // are pure.
 #ifndef NEREID_APPS_NEREID_TOP_TOP_VIEW_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Candidate: a way to run a model, as far as `nereid tune` varies it. Plain values and pure
 // functions.
 #ifndef NEREID_APPS_NEREID_TUNE_CANDIDATE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which configuration is best for what the user wants. Plain values and pure functions.
 #ifndef NEREID_APPS_NEREID_TUNE_CHOICE_H_
 #define NEREID_APPS_NEREID_TUNE_CHOICE_H_

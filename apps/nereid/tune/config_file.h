@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The config.pbtxt that `nereid tune` reads, changes and writes. Functions that block on file I/O,
 // unless they say otherwise.
 #ifndef NEREID_APPS_NEREID_TUNE_CONFIG_FILE_H_

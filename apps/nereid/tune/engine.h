@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Engine: what computes a model's executions, as far as `nereid tune` varies it. Plain values and
 // pure functions.
 #ifndef NEREID_APPS_NEREID_TUNE_ENGINE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Learning: finds out what a simulation has to know: completed configurations, and how long
 // executions take. Measures on private servers, one at a time. Blocks; for one thread.
 #ifndef NEREID_APPS_NEREID_TUNE_LEARNING_H_

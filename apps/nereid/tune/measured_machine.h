@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine of a simulation whose executions take as long as measured. Thread-compatible.
 #ifndef NEREID_APPS_NEREID_TUNE_MEASURED_MACHINE_H_
 #define NEREID_APPS_NEREID_TUNE_MEASURED_MACHINE_H_

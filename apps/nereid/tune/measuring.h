@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measurements of a private server with the load generator of `nereid bench`. Functions that block;
 // for one thread.
 #ifndef NEREID_APPS_NEREID_TUNE_MEASURING_H_

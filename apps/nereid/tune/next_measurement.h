@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which configuration is worth measuring next. Pure functions.
 #ifndef NEREID_APPS_NEREID_TUNE_NEXT_MEASUREMENT_H_
 #define NEREID_APPS_NEREID_TUNE_NEXT_MEASUREMENT_H_

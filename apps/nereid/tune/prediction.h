@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the simulation says about a candidate under a load. Pure functions.
 #ifndef NEREID_APPS_NEREID_TUNE_PREDICTION_H_
 #define NEREID_APPS_NEREID_TUNE_PREDICTION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tune/private_server.h"
 
 #include <absl/algorithm/container.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PrivateServer: a server of one model for measurements, a child process that ends with this one.
 // It serves copies of the folders of the models that are tuned, in which the configuration is
 // another one; other files are links. Used by one thread.

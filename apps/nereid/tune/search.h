@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which configurations are judged. Pure functions but for what they call.
 #ifndef NEREID_APPS_NEREID_TUNE_SEARCH_H_
 #define NEREID_APPS_NEREID_TUNE_SEARCH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a model's executions take on this machine, as measured. A plain value.
 #ifndef NEREID_APPS_NEREID_TUNE_SERVICE_TIMES_H_
 #define NEREID_APPS_NEREID_TUNE_SERVICE_TIMES_H_

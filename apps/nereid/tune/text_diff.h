@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Differences of two short texts, line by line. Pure functions.
 #ifndef NEREID_APPS_NEREID_TUNE_TEXT_DIFF_H_
 #define NEREID_APPS_NEREID_TUNE_TEXT_DIFF_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which models are tuned, and which options fit them. Pure functions.
 #ifndef NEREID_APPS_NEREID_TUNE_TUNABLE_H_
 #define NEREID_APPS_NEREID_TUNE_TUNABLE_H_

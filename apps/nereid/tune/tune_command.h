@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `nereid tune`: finds the best instance count, batching and threads of a model, or of the models
 // of an ensemble.
 #ifndef NEREID_APPS_NEREID_TUNE_TUNE_COMMAND_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tune/tune_state.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `nereid tune` has measured so far, and its file, with which the next run goes on. A plain
 // value; the functions block on file I/O.
 #ifndef NEREID_APPS_NEREID_TUNE_TUNE_STATE_H_

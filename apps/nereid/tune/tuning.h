@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tuning: finds the best configuration of a model, or of the members of an ensemble. Measures how
 // long executions take, judges many configurations in the simulation, and measures the best ones
 // for real, on private servers of which one has a load at a time. Used by one thread; blocks.

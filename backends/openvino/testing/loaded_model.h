@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model of the OpenVINO backend in a fake server, for tests of the classes that run it.
 #ifndef NEREID_BACKENDS_OPENVINO_TESTING_LOADED_MODEL_H_
 #define NEREID_BACKENDS_OPENVINO_TESTING_LOADED_MODEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small OpenVINO models for tests, and a folder to load them from.
 #ifndef NEREID_BACKENDS_OPENVINO_TESTING_MODELS_H_
 #define NEREID_BACKENDS_OPENVINO_TESTING_MODELS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unpacks an archive into a folder: tar (plain, gzip, bzip2, xz, zstd) and zip. Thread-safe;
 // blocks.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_ARCHIVE_H_

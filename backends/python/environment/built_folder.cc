@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/python/environment/built_folder.h"
 
 #include <fcntl.h>

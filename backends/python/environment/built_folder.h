@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Folders of a cache that are built once: the first user builds the folder while others wait,
 // including users in other processes. A folder counts once it is complete; the next user removes
 // one that was left incomplete for whatever reason. Thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interpreter: what a Python interpreter reports about itself. InterpreterTable: asks each
 // interpreter once.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_INTERPRETER_H_

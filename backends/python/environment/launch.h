@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launch: how the process of a model's instance is started. PythonEnvironments: determines that,
 // and unpacks or installs the model's environment if it does not exist yet.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_LAUNCH_H_

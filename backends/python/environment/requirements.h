@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Installs the requirements.txt of a model into a separate environment, once; the cache key is the
 // file's content and the interpreter. Thread-safe; blocks, for minutes.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_REQUIREMENTS_H_

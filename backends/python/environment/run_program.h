@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a program to its end, with a time limit. Blocks the calling thread; thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_RUN_PROGRAM_H_
 #define NEREID_BACKENDS_PYTHON_ENVIRONMENT_RUN_PROGRAM_H_

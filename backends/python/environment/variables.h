@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variables: the environment of a process to be started. A value; thread-compatible.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_VARIABLES_H_
 #define NEREID_BACKENDS_PYTHON_ENVIRONMENT_VARIABLES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BlockAllocator: allocates blocks in a memory file for the process that owns the file, the only
 // one that writes there. It enlarges the file, and gives pages back that were not needed for a
 // while. Its bookkeeping is in private memory, so that no other process can corrupt it. Not

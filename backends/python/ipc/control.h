@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that the server and the process of a Python model share, apart from the bytes of tensors:
 // commands, calls, and who must be woken. It is in a memory file of a fixed size, the control file.
 // The bytes of messages and tensors are in two others: the in file, which the server writes, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of the shared memory of clients on their way from the server to the process of a Python
 // model: messages on a socket pair of the kind SOCK_SEQPACKET (kFilesFd), each a number and a
 // descriptor. The numbers ascend; tensors refer to them (value.h). A message that no tensor refers

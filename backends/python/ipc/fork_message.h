@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the server and a prepared process (fork_server) say to each other over a socket pair of the
 // kind SOCK_SEQPACKET. The prepared process says one byte when it is ready. The server then sends a
 // message per process: a title, and environment variables, as NAME=VALUE or, for one that is not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers in the messages between the server and the process of a Python model: commands, calls
 // and the places of a request's fields. This is the only list of them. The native module hands them
 // to the runtime's Python files under the names in capitals (COMMAND_EXECUTE, CALL_SEND,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values as self-describing bytes: the messages between the server and the process of a Python
 // model. A tag, then its content, without alignment; both processes run on the same machine. Lists
 // are tuples in Python.

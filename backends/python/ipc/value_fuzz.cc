@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads values as a damaged process might write them. For any bytes, the reader stops, stays inside
 // them, and allocates no more than a few times their size.
 #include <cstddef>

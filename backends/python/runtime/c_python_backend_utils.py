@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names under which models import Triton's classes."""
 
 from triton_python_backend_utils import (

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The module for Python models: tensors, requests, responses, and services of the server.
 
 It has the names of Triton's module and no others, because models import all of them by `*`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process of a Python model: python3 worker_main.py SERVER_PID TITLE. Or the one from which such
 processes are forked: python3 worker_main.py SERVER_PID --fork-server BLANKS.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ClientFiles: the shared memory of clients that this process maps, so that inputs and outputs
 // there need no copy in between. Guarded by the GIL.
 //

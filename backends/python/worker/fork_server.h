@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The prepared process, from which the processes of instances are forked.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_FORK_SERVER_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_FORK_SERVER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The module _nereid_native: the access of this backend's Python files to the server.
 #include <time.h>
 

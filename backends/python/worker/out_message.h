@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OutMessage: a message in a block of the out file, together with the memory that the server may
 // read until it has finished with the message. Freed with the GIL held. A movable value.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_OUT_MESSAGE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Python objects as values (value.h) and back. All REQUIRE the GIL.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_PACK_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_PACK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ties this process to the server that started it. Thread-safe.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_PROCESS_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_PROCESS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all files of this module use of Python, and the error that models see.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_PYTHON_API_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_PYTHON_API_H_

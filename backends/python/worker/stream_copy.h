@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of memory that the processor does not keep in its caches. Thread-safe; stateless.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_STREAM_COPY_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_STREAM_COPY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor: name, type, shape and memory of a tensor, and the Python type `Tensor` that holds it.
 // Guarded by the GIL.
 //

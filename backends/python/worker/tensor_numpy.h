@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts tensors from and to numpy arrays. All REQUIRE the GIL.
 #ifndef NEREID_BACKENDS_PYTHON_WORKER_TENSOR_NUMPY_H_
 #define NEREID_BACKENDS_PYTHON_WORKER_TENSOR_NUMPY_H_

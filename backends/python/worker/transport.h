@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transport: this process's end of the memory shared with the server: the control file and both
 // data files, mapped; incoming commands, and outgoing calls and posts.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The execution accelerators of a configuration, as far as several backends treat them alike. Pure
 // but for the log.
 #ifndef NEREID_BACKENDS_SDK_GRAPH_ACCELERATORS_H_

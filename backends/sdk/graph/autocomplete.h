@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fills the gaps of a model's configuration from the model itself. Pure.
 #ifndef NEREID_BACKENDS_SDK_GRAPH_AUTOCOMPLETE_H_
 #define NEREID_BACKENDS_SDK_GRAPH_AUTOCOMPLETE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every combination of what a configuration can give or leave out, against the rules of
 // Triton's ONNX backend, which are stated here anew: on plain values, without the code that is
 // tested.

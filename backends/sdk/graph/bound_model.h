@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BoundModel: the result of matching a configuration with a model's signature: the tensors that a
 // run takes and returns, with the source or destination of each. Immutable after Bind except for
 // one atomic flag; thread-safe.

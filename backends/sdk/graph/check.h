@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares a configuration with the model that it is for. Pure.
 #ifndef NEREID_BACKENDS_SDK_GRAPH_CHECK_H_
 #define NEREID_BACKENDS_SDK_GRAPH_CHECK_H_

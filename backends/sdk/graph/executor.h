@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GraphExecutor: divides a batch of requests into runs of a model, and answers the requests from
 // the results of the runs. It is independent of the runtime: the backend computes each run.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/sdk/graph/executor.h"
 
 #include <gmock/gmock.h>

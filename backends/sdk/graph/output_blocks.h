@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OutputBlocks: memory for the results of runs of several requests. The runtime writes a result to
 // a block, and the server sends each request's part from there: no copy. A block comes back when
 // the last part has been sent. Thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signature: the inputs and outputs of a model's file, as its runtime reports them. Immutable after
 // reading.
 #ifndef NEREID_BACKENDS_SDK_GRAPH_SIGNATURE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfer of tensors into and out of a run: checks the inputs of a request, joins several requests
 // into one tensor, and divides results into responses. Independent of the runtime. Values, used by
 // the thread that has the batch.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sleeping on a word in memory that two processes share. Thread-safe.
 #ifndef NEREID_BACKENDS_SDK_IPC_FUTEX_H_
 #define NEREID_BACKENDS_SDK_IPC_FUTEX_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mapping: a range of a file in memory, unmapped on destruction. Shared by all its readers.
 #ifndef NEREID_BACKENDS_SDK_IPC_MAPPING_H_
 #define NEREID_BACKENDS_SDK_IPC_MAPPING_H_

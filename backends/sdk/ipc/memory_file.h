@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Unnamed files in memory that two processes share (memfd_create). They cannot shrink, and get
 // their pages before anybody touches them, so that a lack of memory is an error and not a signal.
 // They end with the last process that has them open.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spinner: waits for another process by polling for a while before the thread sleeps in the kernel,
 // because sleeping and waking cost more than a short wait. How long it polls depends on how long
 // recent waits took. Owned by one thread at a time.

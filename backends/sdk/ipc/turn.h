@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turn: records whose turn it is in a word of memory shared by two processes; waiting threads sleep
 // in the kernel. Thread-safe.
 #ifndef NEREID_BACKENDS_SDK_IPC_TURN_H_

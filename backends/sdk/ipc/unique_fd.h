@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UniqueFd: a file descriptor with one owner. A value.
 #ifndef NEREID_BACKENDS_SDK_IPC_UNIQUE_FD_H_
 #define NEREID_BACKENDS_SDK_IPC_UNIQUE_FD_H_

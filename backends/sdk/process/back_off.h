@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BackOff: the delay before something that failed is started again. Owned by one thread. Pure:
 // times are given, in nanoseconds on any steady clock.
 #ifndef NEREID_BACKENDS_SDK_PROCESS_BACK_OFF_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/sdk/process/child_process.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ChildProcess: a program that this process has started, until it is reaped. The thread that
 // started it must live as long, because the kernel kills such a program when that thread ends.
 // Owned by one thread.

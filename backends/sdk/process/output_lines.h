@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OutputLines: splits the output of a process into lines. Owned by one thread.
 #ifndef NEREID_BACKENDS_SDK_PROCESS_OUTPUT_LINES_H_
 #define NEREID_BACKENDS_SDK_PROCESS_OUTPUT_LINES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProcessKeeper: keeps a process running for as long as it is needed: starts it, reads its output,
 // restarts it after a growing delay when it ends, and ends it. Its thread is the parent of the
 // process. The derived class defines the purpose of the process.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data types of tensors, numbered like TRITONSERVER_DataType, and their names in numpy and DLPack.
 // Stateless.
 #ifndef NEREID_BACKENDS_SDK_PYTHON_DATA_TYPES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The structures of DLPack, as its documentation defines them (the unversioned ones, which every
 // reader knows), the data types in its terms, and capsules on memory of ours. Stateless.
 #ifndef NEREID_BACKENDS_SDK_PYTHON_DLPACK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // numpy's array interface: the structure behind `__array_struct__`, which numpy's documentation
 // specifies for every version, and the few functions of numpy that are called by name. No header of
 // numpy is needed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Python's limited API, as of 3.9: one build serves every later version. Also the helpers that make
 // it safe to use from C++: Ref, which owns a reference, WithoutGil and WithGil.
 #ifndef NEREID_BACKENDS_SDK_PYTHON_PYTHON_API_H_

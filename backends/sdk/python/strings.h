@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of strings: a length of 4 bytes, little-endian, before each element. All REQUIRE the GIL.
 #ifndef NEREID_BACKENDS_SDK_PYTHON_STRINGS_H_
 #define NEREID_BACKENDS_SDK_PYTHON_STRINGS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for the server in unit tests of backend code: it defines those functions of the C API
 // that the SDK calls, over plain structs that a test fills and reads. Test programs link it instead
 // of libtritonserver.so. Used by one thread, except that several may create errors and report

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/tensorflow/ipc/channel_memory.h"
 
 #include <sys/stat.h>

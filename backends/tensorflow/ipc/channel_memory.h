@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ChannelMemory: the memory that a model instance in the server shares with its thread in the
 // worker: a header, which never moves, and data, which grows. It is an unnamed file (memfd_create)
 // that cannot shrink and gets its pages before anybody touches them, so that a lack of memory is an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ControlSocket: one end of the socket between server and worker: messages of any length, each
 // possibly with a descriptor. One thread may send while another receives.
 #ifndef NEREID_BACKENDS_TENSORFLOW_IPC_CONTROL_SOCKET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/tensorflow/ipc/messages.h"
 
 namespace nereid_tensorflow {

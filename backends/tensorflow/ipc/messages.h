@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The messages between the server and the worker. On the control socket: MessageKind and a body,
 // one question and its answer at a time. In a channel's shared memory: RunRequest and RunReply.
 // Each Unpack returns false, and leaves its result unspecified, for bytes that are not such a

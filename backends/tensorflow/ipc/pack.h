@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packer and Unpacker: values as bytes and back, for messages between the server and the worker,
 // which are always built together and run on one machine. An Unpacker never reads beyond its bytes;
 // content that does not fit makes it fail, and everything read after that is zero. Values.

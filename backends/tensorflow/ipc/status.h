@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Status: success or an error, in the form passed between the two processes. The worker does not
 // link the server, so it cannot use the SDK's Error. Values.
 #ifndef NEREID_BACKENDS_TENSORFLOW_IPC_STATUS_H_

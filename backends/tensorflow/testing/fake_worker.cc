@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker without TensorFlow, for tests of the server's side. LoadRequest::path determines what it
 // does: "echo" (output = input), "refuse" (an error), "abort", "exit", "nonsense" and "hang" (each
 // while loading), or "deaf" (as echo, but it does not end by itself). A run returns input 0 as

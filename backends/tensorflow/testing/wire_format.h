@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages of Protobuf in wire format, for tests of what reads them. Pure functions.
 #ifndef NEREID_BACKENDS_TENSORFLOW_TESTING_WIRE_FORMAT_H_
 #define NEREID_BACKENDS_TENSORFLOW_TESTING_WIRE_FORMAT_H_

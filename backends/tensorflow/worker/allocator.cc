@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings of jemalloc, with which the worker is linked (src/allocator). TensorFlow takes memory
 // for every tensor of every run: a small network needs 5 to 20 % less time per run than with
 // glibc's allocator. docs/adr/0017 has the measurements.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LoadedModel: a SavedModel or GraphDef in a session of TensorFlow. Immutable after Load;
 // thread-safe: the session runs in any number of threads at a time. Never destroyed before the
 // process ends.

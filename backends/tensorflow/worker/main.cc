@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // nereid-tensorflow-worker: runs one model with TensorFlow for a server. The server starts it,
 // exchanges messages with it over descriptor 3, and ends it by closing that. See docs/adr/0017.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "backends/tensorflow/worker/meta_graph.h"
 
 #include <algorithm>

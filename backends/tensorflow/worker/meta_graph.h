@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The signatures of a SavedModel, from its MetaGraphDef in wire format. Pure functions.
 #ifndef NEREID_BACKENDS_TENSORFLOW_WORKER_META_GRAPH_H_
 #define NEREID_BACKENDS_TENSORFLOW_WORKER_META_GRAPH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads any bytes as a MetaGraphDef, without a fault, and chooses among the signatures found. Also
 // as a list of operators, a graph and a SavedModel.
 #include <cstddef>

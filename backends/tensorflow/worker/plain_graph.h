@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether TensorFlow's executor for a single thread can run a graph. It takes the operators in an
 // order that is fixed when it is made, which costs less per operator than the ordinary executor's
 // counting of what is ready. It has no control flow and no references to variables of TensorFlow 1,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProtoReader: the fields of a protobuf message in wire format, one after the other, without
 // copying. It never reads beyond its bytes. A value; the bytes outlive it.
 #ifndef NEREID_BACKENDS_TENSORFLOW_WORKER_PROTO_READER_H_

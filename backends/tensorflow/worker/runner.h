@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runner: the worker's end of a channel: a thread that executes the requests left by the server in
 // the channel's memory. The thread owns everything except the turn, whose closing ends it.
 #ifndef NEREID_BACKENDS_TENSORFLOW_WORKER_RUNNER_H_

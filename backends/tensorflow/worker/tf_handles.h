@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owners of the C API's objects, and its status as ours. Values.
 #ifndef NEREID_BACKENDS_TENSORFLOW_WORKER_TF_HANDLES_H_
 #define NEREID_BACKENDS_TENSORFLOW_WORKER_TF_HANDLES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libtriton_softmax.so: the functions that the server calls. One computation serves all requests of
 // a batch. SoftmaxModel is immutable once made; an instance belongs to the thread that executes it.
 #include <charconv>

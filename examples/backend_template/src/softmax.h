@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The computation of this backend, which knows nothing of a server. Pure function.
 #ifndef SOFTMAX_H_
 #define SOFTMAX_H_

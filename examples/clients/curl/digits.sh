@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Asks the server which digit an image shows, with nothing but curl.
 #
 #   digits.sh [HOST:PORT [MODEL]]        default: localhost:8000 digits

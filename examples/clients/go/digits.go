@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks the server which digit an image shows, with nothing but Go's standard library.
 //
 //	go run digits.go [-url http://localhost:8000] [-model digits]

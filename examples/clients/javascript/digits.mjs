@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks the server which digit an image shows, with nothing but Node.js (18 or later).
 //
 //   node digits.mjs [http://localhost:8000 [digits]]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Asks the server which digit an image shows, with the official tritonclient.
 
     digits_client.py                          over HTTP, localhost:8000

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Asks the server which digit an image shows, with nothing but Python.
 
     plain.py [http://localhost:8000 [digits]]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the programs in this folder share: errors, a server that loads models when told to, a
 // request with its answers, and an allocator for outputs.
 #ifndef EMBED_H_

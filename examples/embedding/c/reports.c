@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server says about itself: the models of its repository, a model's statistics, and the
 // metrics page. Then unloads the model, and ends the server in two steps.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thin cover of the C API for the programs in this folder: objects with one owner, errors as
 // exceptions, and answers that one waits for.
 #ifndef EMBED_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads the model `digits`, asks it which digit an image shows and waits for the answer, which the
 // model may compute on the thread that waits; then sends eight requests at once and takes the
 // answers as they come. The outputs are written into memory of

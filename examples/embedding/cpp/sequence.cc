@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends two sequences of requests to the model `running_total`, by turns. All requests of a
 // sequence have the same id and go to the same instance, which keeps their sum.
 //

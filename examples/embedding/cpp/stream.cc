@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks the decoupled model `countdown`, which answers one request with many responses, and takes
 // each response when it comes. Then asks for more than it wants to hear, and gives up after two:
 // what the model has not sent yet it does not send.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A server in the process of a Python program: requests, asyncio, streams, sequences, metrics.
 
     python in_process.py

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frames: a recording in the form that the speech detector needs: at 16 kHz, in pieces of 512
 // samples, each preceded by the last 64 samples of the previous piece. There is silence before the
 // begin and after the end.

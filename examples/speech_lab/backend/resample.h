@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resampler: sound at another sample rate, by band-limited interpolation: every sample of the
 // result is a sum of the samples around it, weighted by a low-pass filter that passes the
 // frequencies that both rates can represent.

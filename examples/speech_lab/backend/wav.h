@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading WAV files: RIFF, little endian, with PCM of 8, 16, 24 or 32 bits or floats of 32 bits, in
 // any number of channels. Pure functions; thread-safe.
 #ifndef SPEECH_LAB_WAV_H_

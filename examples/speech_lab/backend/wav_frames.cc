@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libtriton_wav_frames.so: answers a WAV file with one response for each piece that the speech
 // detector gets (frames.h). The pieces of a recording form a sequence. The parameters of the
 // responses contain its id, begin and end, so that in an ensemble the next steps get them.

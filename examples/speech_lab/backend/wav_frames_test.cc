@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of the parts of the backend that do not need a server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

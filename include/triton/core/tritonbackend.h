@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The backend C API: how the server and the shared library that executes a model
 // (libtriton_<backend>.so) talk to each other. The library implements the functions marked
 // TRITONBACKEND_ISPEC; the server implements those marked TRITONBACKEND_DECLSPEC.

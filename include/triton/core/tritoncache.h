@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The response cache C API: a shared library (libtritoncache_<name>.so) that stores and finds
 // responses by key. The library implements the functions marked TRITONCACHE_ISPEC, all four of
 // them; the server implements those marked TRITONCACHE_DECLSPEC.

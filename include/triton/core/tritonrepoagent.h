@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The repository agent C API: a shared library (libtritonrepoagent_<name>.so) that may inspect or
 // replace the files of a model before it is loaded, for instance to check a signature or to
 // download them. The library implements the functions marked TRITONREPOAGENT_ISPEC; the server

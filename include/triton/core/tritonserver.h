@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The in-process C API of the inference server: create a server, load models, run requests, read
 // metrics and statistics. The names, signatures and numbers are fixed by compatibility; programs
 // and plug-ins compiled against them keep working without recompilation.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of Python programs as models: `nereid.function`, `nereid.serve`."""
 
 from .errors import RequestError, ServingError

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the annotations of a function say about its tensors."""
 
 from __future__ import annotations

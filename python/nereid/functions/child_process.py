@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The server as a process of this program, with which it ends."""
 
 from __future__ import annotations

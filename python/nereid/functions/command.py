@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`nereid serve MODULE:FUNCTION`: serves functions from the command line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """nereid.function: says how a function is served; and FunctionModel, what follows from that."""
 
 from __future__ import annotations

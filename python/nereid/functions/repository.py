@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the model repository in which served functions are models of the backend python."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """nereid.serve: starts the server on functions of this program."""
 
 from __future__ import annotations

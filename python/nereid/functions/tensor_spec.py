@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorSpec: the data type and the shape of one input or output of a served function."""
 
 from __future__ import annotations

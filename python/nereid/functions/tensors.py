@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors of requests as the values that a served function takes, and its results as tensors."""
 
 from __future__ import annotations

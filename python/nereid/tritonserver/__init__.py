@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The server under the names of Triton's package ``tritonserver``: a program written for that runs
 after ``import nereid.tritonserver as tritonserver``. What differs: docs/python/compatibility.md."""
 

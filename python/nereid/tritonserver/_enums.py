@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers of the C API and of DLPack that only this package shows."""
 
 from __future__ import annotations

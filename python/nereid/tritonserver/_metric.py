@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Metrics of the program's own, which appear beside those of the server."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options with the defaults of this API."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests."""
 
 from __future__ import annotations

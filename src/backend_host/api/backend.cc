@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONBACKEND_* functions about the backend itself.
 #include <absl/strings/str_cat.h>
 

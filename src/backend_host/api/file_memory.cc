@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions NEREID_*FileMemory.
 #include "backend_host/api/handles.h"
 #include "c_objects/error.h"

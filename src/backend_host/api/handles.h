@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one place where the opaque handles of the backend API become C++ objects. Stateless.
 #ifndef NEREID_BACKEND_HOST_API_HANDLES_H_
 #define NEREID_BACKEND_HOST_API_HANDLES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONBACKEND_ModelInstance* functions, except the statistics.
 #include <absl/strings/str_cat.h>
 

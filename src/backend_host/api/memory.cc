@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONBACKEND_MemoryManager*: host memory for backends.
 #include <absl/strings/str_cat.h>
 

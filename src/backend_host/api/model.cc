@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONBACKEND_Model* functions.
 #include <absl/strings/str_cat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONBACKEND_Request* and TRITONBACKEND_Input* functions.
 #include <absl/strings/str_cat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONBACKEND_Response*, ResponseFactory* and Output* functions.
 #include <absl/strings/str_cat.h>
 

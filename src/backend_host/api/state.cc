@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRITONBACKEND_State* functions: the state that a backend gives a sequence.
 #include <absl/strings/str_cat.h>
 

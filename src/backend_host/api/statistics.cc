@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What backends report about executions and responses (docs/reference/statistics.md).
 #include <absl/strings/str_cat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FakeBackend: lets a test control libtriton_fake.so (testing/plugins/fake.cc): gives access to its
 // journal and to the requests it holds. One per process. Thread-safe.
 #ifndef NEREID_BACKEND_HOST_TESTING_FAKE_BACKEND_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Configurations of models that use the test backends, in the state after loading. Pure functions.
 #ifndef NEREID_BACKEND_HOST_TESTING_TEST_CONFIG_H_
 #define NEREID_BACKEND_HOST_TESTING_TEST_CONFIG_H_

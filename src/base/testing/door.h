@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Door: holds threads until it is opened. Thread-safe.
 #ifndef NEREID_BASE_TESTING_DOOR_H_
 #define NEREID_BASE_TESTING_DOOR_H_

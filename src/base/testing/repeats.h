@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #ifndef NEREID_BASE_TESTING_REPEATS_H_
 #define NEREID_BASE_TESTING_REPEATS_H_
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TempDir: a new directory for one test, removed with all that is in it. Thread-compatible.
 #ifndef NEREID_BASE_TESTING_TEMP_DIR_H_
 #define NEREID_BASE_TESTING_TEMP_DIR_H_

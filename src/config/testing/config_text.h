@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers for the tests in config/: configurations and problems as text. Pure functions.
 #ifndef NEREID_CONFIG_TESTING_CONFIG_TEXT_H_
 #define NEREID_CONFIG_TESTING_CONFIG_TEXT_H_

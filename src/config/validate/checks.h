@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks of a configuration, by subject. Each reports every problem it finds, in the order of
 // the fields, and changes nothing. Pure functions. Clients and scripts match on the texts; ` for
 // <m>` in a text is the name in the configuration.

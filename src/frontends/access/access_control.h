@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AccessControl: whether a request may use its group of the API, by its headers. One per frontend.
 // Immutable but for the keys of its file; thread-safe.
 #ifndef NEREID_FRONTENDS_ACCESS_ACCESS_CONTROL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The groups of the API that a server can restrict: routes of REST and methods of gRPC belong to
 // one each. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_ACCESS_API_GROUP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/access/api_keys.h"
 
 #include <absl/strings/ascii.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ApiKeys: the keys of --api-key-file, each with the groups of the API that it opens. Reads the
 // file again when it changes. Shared by the frontends; thread-safe.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The key in an Authorization header. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_ACCESS_BEARER_H_
 #define NEREID_FRONTENDS_ACCESS_BEARER_H_

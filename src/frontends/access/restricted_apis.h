@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RestrictedApis: groups of the API that are open only to requests with a certain header, as
 // --http-restricted-api and --grpc-restricted-protocol say. A plain value, filled while the options
 // are read and constant from then on.

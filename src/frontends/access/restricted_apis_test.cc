@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/access/restricted_apis.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/access/secret.h"
 
 #include <absl/strings/escaping.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Secret: what a client has to know, kept as a digest only, so that neither a core dump nor the
 // time of a comparison tells it. Immutable, thread-safe.
 #ifndef NEREID_FRONTENDS_ACCESS_SECRET_H_

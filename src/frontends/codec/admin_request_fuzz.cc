@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary bytes as the body of each request of administration that the repository's fuzz target
 // does not read. What is refused is refused with a text; what is read is what the body may say.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BYTES tensors in their wire format: for each element its length as a little-endian uint32, then
 // its bytes. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_BINARY_TENSOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads arbitrary bytes as a BYTES tensor. The elements must be within the bytes, and the elements
 // of a complete tensor must rebuild the same tensor.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BodyDecompression: turns a compressed request body into the plain one. The output is written
 // straight to its final place and is charged as it grows. Can be paused, and resumed on any thread.
 // Thread-compatible; owned by its request.

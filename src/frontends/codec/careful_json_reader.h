@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The careful one of the two readers of v2 request JSON. It accepts everything that Triton
 // accepts (NaN, Infinity, bytes that are not UTF-8) and reports every mistake with
 // Triton's text. It is slower and needs more memory than fast_json_reader.h, which leaves to it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part of the careful JSON reader: one `data` array into packed tensor bytes. Pure functions.
 #ifndef NEREID_FRONTENDS_CODEC_CAREFUL_TENSOR_H_
 #define NEREID_FRONTENDS_CODEC_CAREFUL_TENSOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Classification of an output: returns its best classes as text instead of its numbers. Shared by
 // the HTTP and gRPC frontends. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_CLASSIFICATION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of one request in the codec: reading the body and writing the answer.
 #include <benchmark/benchmark.h>
 

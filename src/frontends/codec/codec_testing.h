@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For the tests and fuzzers of this folder: a model that only describes its tensors, and bodies
 // placed in memory as a transport would place them.
 #ifndef NEREID_FRONTENDS_CODEC_CODEC_TESTING_H_

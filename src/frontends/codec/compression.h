@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Content codings of HTTP bodies: gzip and deflate (the zlib format). The functions are pure and
 // thread-safe; a Decompressor is thread-compatible.
 #ifndef NEREID_FRONTENDS_CODEC_COMPRESSION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary bytes as a compressed body, as the value of Content-Encoding and of Accept-Encoding.
 // The first byte selects the coding and the output limit. The output with pauses must equal the
 // output without.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decompression into a string, for tests. Stateless.
 #ifndef NEREID_FRONTENDS_CODEC_COMPRESSION_TESTING_H_
 #define NEREID_FRONTENDS_CODEC_COMPRESSION_TESTING_H_

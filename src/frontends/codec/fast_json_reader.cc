@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/codec/fast_json_reader.h"
 
 #include <bit>

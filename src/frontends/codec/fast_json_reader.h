@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fast one of the two readers of v2 request JSON: simdjson on demand, with numbers written
 // straight into packed tensor bytes. It has no error texts: anything unusual or wrong is left to
 // careful_json_reader.h, which decides. Thread-safe (one parser per thread). Its parts also serve

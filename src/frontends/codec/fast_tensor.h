@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part of the fast JSON reader: one `data` array into packed tensor bytes. Thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_FAST_TENSOR_H_
 #define NEREID_FRONTENDS_CODEC_FAST_TENSOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests and fuzzers: reads one generate body with both readers and compares the requests.
 #ifndef NEREID_FRONTENDS_CODEC_GENERATE_READERS_TESTING_H_
 #define NEREID_FRONTENDS_CODEC_GENERATE_READERS_TESTING_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the body of a generate request into an InferRequest. The body is a JSON object; members
 // named like inputs of the model are inputs, the others are request parameters. Pure function,
 // thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads arbitrary bytes as the body of a generate request for models with inputs of all kinds.
 // Every resulting tensor must be within memory and have the number of bytes of its shape, and what
 // the fast reader reads the careful one must read in the same way.

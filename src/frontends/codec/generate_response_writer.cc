@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/codec/generate_response_writer.h"
 
 #include <absl/container/inlined_vector.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes an InferResponse as the JSON object of the generate extension: id, model, response
 // parameters and outputs side by side, by name. Pure function, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_GENERATE_RESPONSE_WRITER_H_

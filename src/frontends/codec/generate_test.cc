@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generate extension: from a JSON object to a request, and from a response to a JSON object.
 #include <gtest/gtest.h>
 

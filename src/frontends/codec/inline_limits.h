@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much compressing, decompressing and reading of messages an I/O thread does itself. Its other
 // connections wait meanwhile, so it should take some milliseconds at most. Moving work to another
 // thread costs a tenth of a millisecond, which is not worthwhile for little work. The figures are

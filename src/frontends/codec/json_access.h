@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part of the careful JSON reader: members and values of a parsed JSON text, with the error texts
 // that clients know. Pure functions.
 #ifndef NEREID_FRONTENDS_CODEC_JSON_ACCESS_H_

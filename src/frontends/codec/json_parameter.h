@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of requests from parsed JSON, and of responses to JSON text. Pure functions.
 #ifndef NEREID_FRONTENDS_CODEC_JSON_PARAMETER_H_
 #define NEREID_FRONTENDS_CODEC_JSON_PARAMETER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part of the careful JSON reader: parses JSON text into a tree, and writes a tree. Stateless.
 #ifndef NEREID_FRONTENDS_CODEC_JSON_PARSE_H_
 #define NEREID_FRONTENDS_CODEC_JSON_PARSE_H_

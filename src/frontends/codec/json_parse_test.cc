@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of parsed trees: asked for before it is taken, held as long as the tree lives, and
 // an error where there is none.
 #include "frontends/codec/json_parse.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two JSON readers have to agree: every text that the fast one reads, the careful one has to
 // read in the same way.
 #include <gtest/gtest.h>

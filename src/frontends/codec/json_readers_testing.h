@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests and fuzzers: reads one JSON text with both readers and compares the results.
 #ifndef NEREID_FRONTENDS_CODEC_JSON_READERS_TESTING_H_
 #define NEREID_FRONTENDS_CODEC_JSON_READERS_TESTING_H_

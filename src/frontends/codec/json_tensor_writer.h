@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the elements of a tensor as a flat JSON array. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_JSON_TENSOR_WRITER_H_
 #define NEREID_FRONTENDS_CODEC_JSON_TENSOR_WRITER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names that requests for administration may use. Any other one is refused by name, because
 // what is misspelt would otherwise have no effect, in silence. Pure function, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_KNOWN_NAMES_H_

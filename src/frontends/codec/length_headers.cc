@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/codec/length_headers.h"
 
 #include <absl/status/status.h>

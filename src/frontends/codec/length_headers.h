@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The HTTP header that gives the length of the JSON part of a v2 request. A pure function,
 // thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_LENGTH_HEADERS_H_

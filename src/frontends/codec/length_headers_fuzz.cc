@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary bytes as the value of Inference-Header-Content-Length. An accepted value
 // must be a length possible for the body.
 #include <cstdlib>

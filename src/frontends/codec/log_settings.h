@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The log settings as clients see and change them: one function per member of a request, so that
 // the protocols refuse a value with their own texts, and the JSON form. Thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_LOG_SETTINGS_H_

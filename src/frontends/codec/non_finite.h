@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NonFinite: how NaN and the infinities, for which JSON has no number, stand in an answer. A plain
 // value, with the names that clients and the command line give it.
 #ifndef NEREID_FRONTENDS_CODEC_NON_FINITE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OutputFormats: the form in which a client wants the outputs of its request. A plain value: filled
 // by the request reader, owned by the frontend's request, read by the response writer.
 #ifndef NEREID_FRONTENDS_CODEC_OUTPUT_FORMATS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ParseBudget: who pays for the memory that reading a JSON text takes, beyond the text and the
 // result. A plain value.
 #ifndef NEREID_FRONTENDS_CODEC_PARSE_COST_H_

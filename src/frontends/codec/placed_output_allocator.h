@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PlacedOutputAllocator: memory for the outputs of a request that says where some of them go.
 // Immutable; thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_PLACED_OUTPUT_ALLOCATOR_H_

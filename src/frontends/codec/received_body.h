@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ReceivedBody: the bytes of one received message body, in one piece.
 //
 // The byte at `aligned_offset` is on a 64-byte boundary, so that tensors after a JSON part of known

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recording of `--record` (docs/operate/recording.md) as values, and its reader. Plain values;
 // the functions are pure.
 #ifndef NEREID_FRONTENDS_CODEC_RECORDING_H_

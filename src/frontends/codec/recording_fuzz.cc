@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any file may be given to `nereid replay`.
 #include <cstddef>
 #include <cstdint>

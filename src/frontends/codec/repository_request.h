@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bodies of the model-repository requests. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_REPOSITORY_REQUEST_H_
 #define NEREID_FRONTENDS_CODEC_REPOSITORY_REQUEST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads arbitrary bytes as the bodies of index, load and unload requests, and of those of
 // SageMaker. The content of a load request must be a configuration or a file.
 #include <absl/strings/match.h>

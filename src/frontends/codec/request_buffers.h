@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestBuffers: memory for those tensors of one request that are not views into the received
 // body: tensors sent as JSON, binary tensors that had to be moved to an aligned place, and tensors
 // in shared memory. Owned by the frontend's request, next to the body; outlives the request's time

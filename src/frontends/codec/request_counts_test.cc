@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests with far too many inputs, outputs, parameters and so on, for both JSON readers and the
 // generate reader. The model limits what is kept, whatever the client sends.
 #include <absl/strings/str_cat.h>

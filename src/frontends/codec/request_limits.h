@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestLimits: limits on the size, depth and number of what a client sends, and on how much of
 // its responses may wait for it. A plain value.
 //

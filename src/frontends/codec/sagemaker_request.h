@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Body of SageMaker's request to load a model. Pure function, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_SAGEMAKER_REQUEST_H_
 #define NEREID_FRONTENDS_CODEC_SAGEMAKER_REQUEST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/codec/sagemaker_request.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/codec/shared_memory_request.h"
 
 #include <absl/strings/str_cat.h>

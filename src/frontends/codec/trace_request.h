@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bodies of requests about trace settings. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_TRACE_REQUEST_H_
 #define NEREID_FRONTENDS_CODEC_TRACE_REQUEST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // V2Document: the content of the JSON part of a v2 inference request, as plain values. Filled by
 // one of the two JSON readers (fast_json_reader.h, careful_json_reader.h), which must agree on
 // every document; turned into an InferRequest by v2_request_reader. Lives on the stack of one call.

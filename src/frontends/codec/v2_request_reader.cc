@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/codec/v2_request_reader.h"
 
 #include <absl/status/statusor.h>

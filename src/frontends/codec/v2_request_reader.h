@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the body of a v2 inference request (JSON with an optional binary part, the HTTP protocol's
 // "Inference" request) into an InferRequest. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_V2_REQUEST_READER_H_

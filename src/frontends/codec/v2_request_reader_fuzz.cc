@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads arbitrary bytes as the body of a request. Input: two bytes with the length of the JSON
 // (65535: the whole body), then the body. The careful JSON reader must read the same as the fast
 // one; tensors must be within the received or decoded bytes.

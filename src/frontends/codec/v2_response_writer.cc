@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/codec/v2_response_writer.h"
 
 #include <absl/status/status.h>

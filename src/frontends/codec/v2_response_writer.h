@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes an InferResponse as the body of a v2 inference response: a JSON text, followed by the
 // outputs requested in binary as views of the response's own buffers. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_CODEC_V2_RESPONSE_WRITER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdminCall: one call of a method of AdminService: read one message, answer it. A slow method runs
 // on the administration executor, and may answer from yet another thread.
 #ifndef NEREID_FRONTENDS_GRPC_ADMIN_CALL_H_

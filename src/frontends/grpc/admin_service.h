@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdminService: every unary RPC except inference: health, metadata, configuration, statistics,
 // models. Works on messages and does not depend on gRPC calls. Thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_ADMIN_SERVICE_H_

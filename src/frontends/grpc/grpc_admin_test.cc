@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Administration over a loopback connection, with a real server.
 #include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>

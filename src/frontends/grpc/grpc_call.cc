@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/grpc/grpc_call.h"
 
 #include <absl/container/inlined_vector.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GrpcCall: one RPC as the gRPC protocol knows it, on an HTTP/2 stream: messages that arrive,
 // messages and a status that are sent, the deadline, the end. What a method does is its subclass's.
 //

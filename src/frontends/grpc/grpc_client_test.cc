@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the client of gRPC's library does on its own account: compression, metadata, a new
 // connection for one that was announced to end. Over a loopback connection.
 #include <absl/strings/str_cat.h>

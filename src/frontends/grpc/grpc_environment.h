@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GrpcEnvironment: what all calls of a gRPC server share. Thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_GRPC_ENVIRONMENT_H_
 #define NEREID_FRONTENDS_GRPC_GRPC_ENVIRONMENT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages that are too large for the loop's thread, compressed ones and those of which protobuf
 // has to look at many bytes, over a loopback connection with one loop. A Door can block the one
 // thread that decompresses and parses them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Server reflection over a loopback connection.
 #include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>

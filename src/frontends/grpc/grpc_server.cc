@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The composition of the gRPC frontend: listener, loops, connections, and which method a call is
 // of.
 #include "frontends/grpc/grpc_server.h"

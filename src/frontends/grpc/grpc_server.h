@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GrpcServer: the gRPC frontend: inference, administration and health checks on one port. The only
 // interface of this folder.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GrpcServerOptions: the settings of a gRPC server at its start, and what it works with. Plain
 // values; their defaults are defined only here.
 #ifndef NEREID_FRONTENDS_GRPC_GRPC_SERVER_OPTIONS_H_

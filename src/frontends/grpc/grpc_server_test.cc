@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inference over a loopback connection, with a real server.
 #include "frontends/grpc/grpc_server.h"
 

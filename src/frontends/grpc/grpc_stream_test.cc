@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inference streams over a loopback connection, with a real server.
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the gRPC frontend notes about requests that are traced. Stateless.
 #ifndef NEREID_FRONTENDS_GRPC_GRPC_TRACE_H_
 #define NEREID_FRONTENDS_GRPC_GRPC_TRACE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // grpc.health.v1.Health/Watch over a loopback connection.
 #include <gtest/gtest.h>
 

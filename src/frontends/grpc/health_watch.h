@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HealthWatch: one call of grpc.health.v1.Health/Watch: sends whether the server serves at once,
 // and again whenever that has changed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the parameters of a ModelInferRequest and of its tensors. Pure functions, thread-safe.
 // All errors are INVALID_ARGUMENT unless noted.
 #ifndef NEREID_FRONTENDS_GRPC_INFER_PARAMETERS_H_

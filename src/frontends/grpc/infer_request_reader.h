@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns a received ModelInferRequest into the core's InferRequest. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_INFER_REQUEST_READER_H_
 #define NEREID_FRONTENDS_GRPC_INFER_REQUEST_READER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/grpc/large_message.h"
 
 #include <absl/cleanup/cleanup.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LargeMessage: work on a message of a call that takes an I/O thread too long, on its way through
 // another thread (frontends/codec/inline_limits.h): decompression, parsing. Keeps its call alive
 // until it is back. Thread-safe where it says so.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The RPC LogSettings. A pure function but for the log of the process. Thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_LOG_SETTINGS_RPC_H_
 #define NEREID_FRONTENDS_GRPC_LOG_SETTINGS_RPC_H_

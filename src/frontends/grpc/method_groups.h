@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The group of the API that each method of gRPC belongs to. A pure function, thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_METHOD_GROUPS_H_
 #define NEREID_FRONTENDS_GRPC_METHOD_GROUPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MethodTable: which method of the gRPC frontend a stream calls. Thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_METHOD_TABLE_H_
 #define NEREID_FRONTENDS_GRPC_METHOD_TABLE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model versions as text, the form used in gRPC requests. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_MODEL_VERSION_H_
 #define NEREID_FRONTENDS_GRPC_MODEL_VERSION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OutMessage: one message on its way to a client: its own bytes, and output tensors where the
 // backend wrote them. Movable; thread-compatible.
 #ifndef NEREID_FRONTENDS_GRPC_OUT_MESSAGE_H_

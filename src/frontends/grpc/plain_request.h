@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PlainRequest: the fields of a ModelInferRequest that has nothing unusual,
 // read without protobuf's objects. Most requests are plain: a model, inputs
 // with a name, a type and a shape, outputs with a name. Whatever else a message

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/grpc/plain_request.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits the bytes of a ModelInferRequest into its raw tensors, which stay where they are, and the
 // rest of the message, which is small and is parsed by protobuf. Knows only the wire format:
 // neither generated messages nor gRPC. Pure functions, thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits arbitrary bytes twice, in one piece and in several; both results must agree, and no byte
 // may be lost.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProtoWriter: the bytes of a ModelInferResponse, alone or inside a stream's message, as pieces:
 // the message's own bytes, and output tensors in the place where the backend wrote them. Reusable.
 // Thread-compatible.

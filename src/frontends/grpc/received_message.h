@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ReceivedMessage: the bytes of one ModelInferRequest as they were received, and their content: raw
 // tensors and, in a plain request, everything else as views; otherwise parsed by protobuf.
 // Thread-compatible.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reflection: answers the requests of gRPC's server reflection: which services there are, and in
 // which .proto file, with all that it imports, a name is defined. Works on serialised messages, of
 // version v1 as well as v1alpha: the two differ only in the names of their types.

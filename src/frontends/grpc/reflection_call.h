@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ReflectionCall: one call of server reflection: answers each message in order, and ends when the
 // client has asked its last one.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary bytes as a reflection request. Each answer must be a message with one of the responses,
 // to the request as it was.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/grpc/reports_to_proto.h"
 
 #include <absl/strings/str_cat.h>

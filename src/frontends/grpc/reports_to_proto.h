@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts the server's reports to messages. Pure functions, thread-safe. Response arguments must
 // be fresh.
 #ifndef NEREID_FRONTENDS_GRPC_REPORTS_TO_PROTO_H_

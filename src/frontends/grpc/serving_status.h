@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ServingStatus: whether the server serves, as the health service tells it. Never blocks.
 // Thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_SERVING_STATUS_H_

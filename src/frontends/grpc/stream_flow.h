@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StreamFlow: decides what one inference stream writes next, when it ends, and which of its
 // requests have credit for further responses. It only decides: the caller carries out the returned
 // Action. Thread-safe; no call blocks.

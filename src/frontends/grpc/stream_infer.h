@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StreamInfer: one ModelStreamInfer call: carries out what StreamFlow decides, and hands each
 // message that arrives to a StreamRequest.
 //

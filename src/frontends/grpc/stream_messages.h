@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The messages of a stream that carry no tensors: errors, and ends of requests without a response.
 // Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_STREAM_MESSAGES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StreamOrder: brings answers into the order in which their requests arrived. An answer that
 // arrives before those of earlier requests waits here. Pure: no lock, no thread, no gRPC.
 // Thread-compatible.

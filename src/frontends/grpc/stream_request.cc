@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/grpc/stream_request.h"
 
 #include <absl/cleanup/cleanup.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StreamRequest: the flight of one request of an inference stream: its message, and the messages of
 // its answers.
 //

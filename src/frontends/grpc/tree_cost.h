@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What protobuf makes of the bytes of a message, foretold by scanning them and charged before they
 // are parsed: a field of two bytes may become an object of a hundred. Serves every type of request.
 // Pure functions, thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary bytes as the request of every method. Protobuf must not need more memory to parse them
 // than foretold, and only requests that protobuf refuses may be refused.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/grpc/tree_cost.h"
 
 #include <google/protobuf/descriptor.pb.h>

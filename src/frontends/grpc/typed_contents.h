@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of a tensor that was sent as typed values (InferTensorContents). Pure functions,
 // thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_TYPED_CONTENTS_H_

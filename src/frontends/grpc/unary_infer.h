@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UnaryInfer: one ModelInfer call, and the flight of its request: the received message and the
 // message of the answer.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/header_forwarding/header_forwarding.h"
 
 #include <absl/strings/match.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HeaderForwarding: which headers of a request its model gets, as parameters: those whose name
 // holds a pattern (--http-header-forward-pattern, --grpc-header-forward-pattern). A plain value;
 // immutable, thread-safe.

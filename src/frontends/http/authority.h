@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The authority of a request or of a page's origin: "name[:port]" or "[address][:port]", and which
 // names nobody else can point at this machine. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_AUTHORITY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of the texts that are sent as answers, charged to the budget before and after they are
 // made. Pure functions except for the budget, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_CHARGED_TEXT_H_

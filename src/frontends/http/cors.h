@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CorsPolicy: which pages may use the API from a browser: those of the server itself, and those of
 // other origins that the operator allows (the Fetch standard's CORS protocol), by default none. A
 // plain value; immutable, thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives a model those headers of its request that it is to get. Stateless.
 #ifndef NEREID_FRONTENDS_HTTP_FORWARDED_HEADERS_H_
 #define NEREID_FRONTENDS_HTTP_FORWARDED_HEADERS_H_

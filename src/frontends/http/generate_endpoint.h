@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GenerateEndpoint: POST /v2/models/M[/versions/V]/generate and generate_stream, from the received
 // body to the server and back. Thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_GENERATE_ENDPOINT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generate extension over real sockets, with a real server.
 #include "frontends/http/generate_endpoint.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GenerateInference: the flight of one generate or generate_stream request: the bytes that the
 // request points into, and the way back to the client.
 //

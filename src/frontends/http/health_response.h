@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answers of health routes, as the Open Inference Protocol has them or as Triton does. A
 // pure function, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_HEALTH_RESPONSE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HttpBodyStream: the body of a response that is sent while it is still being produced. Producers
 // append pieces on any thread; a connection takes and sends them. Thread-safe.
 //

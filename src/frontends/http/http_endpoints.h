@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HttpEndpoints: the objects that the handlers of routes use. Created once for an HttpFrontend,
 // which owns it. Each member documents its own thread rule.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_ENDPOINTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HttpFrontend: the handler of the inference port: finds the route of each request and calls the
 // route's handler. Thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_

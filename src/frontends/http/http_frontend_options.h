@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HttpFrontendOptions: what the REST frontend is told at its start. A plain value.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_OPTIONS_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/http_inference.h"
 
 #include <absl/functional/function_ref.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HttpInference: the flight of one inference request of an HTTP client: the bytes that the request
 // points into, and the way back to the client.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HttpRequest, HttpResponse and HttpResponder: the messages between the transport and the
 // endpoints. No type of the HTTP library appears here.
 //

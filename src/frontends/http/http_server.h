@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HttpServer: a server of HTTP/1.1 and HTTP/2 that hands whole requests to one handler. The only
 // interface of the transport folder, which does not show the types of the HTTP library.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HttpServerOptions: the settings of an HTTP server at its start. Plain values; their defaults are
 // defined only here.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_SERVER_OPTIONS_H_

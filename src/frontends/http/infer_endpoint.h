@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InferEndpoint: POST /v2/models/M[/versions/V]/infer, from the received body to the server and
 // back. Thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_INFER_ENDPOINT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compressed bodies, compressed answers and JSON that are too large for an I/O thread, over real
 // sockets with one I/O thread, a real server and the identity backend. A Door can block the thread
 // that decompresses and compresses.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header endpoint-load-metrics: tells a balancer with an answer how full the server is (the
 // format of Open Request Cost Aggregation, ORCA). The numbers are those that backends of language
 // models publish about their KV cache. Pure functions, thread-safe.

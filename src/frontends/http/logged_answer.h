@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a request to the access log when it has been answered.
 #ifndef NEREID_FRONTENDS_HTTP_LOGGED_ANSWER_H_
 #define NEREID_FRONTENDS_HTTP_LOGGED_ANSWER_H_

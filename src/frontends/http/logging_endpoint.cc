@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The route of the log settings.
 #include "frontends/codec/log_settings.h"
 #include "frontends/http/response_handlers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MetricsEndpoint: the handler of the metrics port. Thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_METRICS_ENDPOINT_H_
 #define NEREID_FRONTENDS_HTTP_METRICS_ENDPOINT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes about models: readiness, metadata, configuration, statistics.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the version of a model from a path. Pure, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_MODEL_VERSION_H_
 #define NEREID_FRONTENDS_HTTP_MODEL_VERSION_H_

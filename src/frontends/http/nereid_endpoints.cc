@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes about what the server remembers of its work (docs/operate/recording.md).
 #include <limits>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers that may take long to produce, or that wait for a disk. They are produced on a thread
 // other than the event loop's. Stateless.
 #ifndef NEREID_FRONTENDS_HTTP_OFF_LOOP_H_

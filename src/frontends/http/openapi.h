@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The OpenAPI 3.1 document of the REST API, made from the table of routes. The functions are pure.
 #ifndef NEREID_FRONTENDS_HTTP_OPENAPI_H_
 #define NEREID_FRONTENDS_HTTP_OPENAPI_H_

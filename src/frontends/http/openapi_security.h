@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OpenApiSecurity: which keys and headers requests have to carry, as an OpenAPI document tells it:
 // only what this server asks for at the moment. Immutable.
 #ifndef NEREID_FRONTENDS_HTTP_OPENAPI_SECURITY_H_

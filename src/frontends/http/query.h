@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the parameters of a query: "since=5&limit=10". Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_QUERY_H_
 #define NEREID_FRONTENDS_HTTP_QUERY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes about the model repository: its index, and loading and unloading.
 #include <cstdint>
 #include <utility>

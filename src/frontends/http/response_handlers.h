@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns functions that return a response into handlers of routes: a row of the table says
 // RespondNow<f> or RespondLater<f>. Stateless.
 #ifndef NEREID_FRONTENDS_HTTP_RESPONSE_HANDLERS_H_

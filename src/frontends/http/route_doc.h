@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RouteDoc: what a row of the route table tells the OpenAPI document about its route. A plain value
 // whose texts live as long as the program.
 #ifndef NEREID_FRONTENDS_HTTP_ROUTE_DOC_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Router: finds which of a set of patterns matches the path of a request. Immutable, thread-safe.
 //
 // A pattern is a path. Segments in braces are names, and a part in brackets is optional:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the cost of finding a path's route and its model's name.
 #include <benchmark/benchmark.h>
 

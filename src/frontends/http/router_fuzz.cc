@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary bytes as the path of a request. The router must find a pattern exactly if a comparison
 // segment by segment does, and its segments must rebuild the path.
 #include <absl/strings/str_cat.h>

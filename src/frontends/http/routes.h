@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of the routes of the inference port. Each file of endpoints contains its own rows and
 // their handlers; a new route is a row there and its handler. Immutable, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_ROUTES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes about the server: health and metadata.
 #include "frontends/http/health_response.h"
 #include "frontends/http/response_handlers.h"

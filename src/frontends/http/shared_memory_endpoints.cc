@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes about regions of shared memory. This build has no CUDA, so no region of that kind exists.
 #include <absl/strings/str_cat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps the errors of the core to HTTP. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_STATUS_MAP_H_
 #define NEREID_FRONTENDS_HTTP_STATUS_MAP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes about the settings of tracing: of all models, and of one.
 #include "frontends/codec/trace_request.h"
 #include "frontends/http/response_handlers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Routes for those who look at the server for the first time: its front page, and the description
 // of all other routes.
 #include <absl/strings/ascii.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MappedSegment: a part of a POSIX shared-memory segment in the memory of this process.
 // Thread-safe; the bytes themselves belong to all processes that share the segment, and change at
 // any time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SharedMemoryRegistry: the regions of shared memory that clients have registered by name, and
 // where requests find and put their tensors. Thread-safe.
 //

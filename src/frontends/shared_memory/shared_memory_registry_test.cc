@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/shared_memory/shared_memory_registry.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #define CURL_DISABLE_TYPECHECK  // or else some functions are macros

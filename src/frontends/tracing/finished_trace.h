@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FinishedTrace: all that was seen of one request, for whoever writes or sends it. A plain value.
 #ifndef NEREID_FRONTENDS_TRACING_FINISHED_TRACE_H_
 #define NEREID_FRONTENDS_TRACING_FINISHED_TRACE_H_

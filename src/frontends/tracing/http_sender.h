@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HttpSender: posts messages to a server, one at a time. Used by one thread.
 #ifndef NEREID_FRONTENDS_TRACING_HTTP_SENDER_H_
 #define NEREID_FRONTENDS_TRACING_HTTP_SENDER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TraceStorage of the machine's disks.
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>

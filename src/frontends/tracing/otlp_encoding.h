@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OtlpSpan: a span of OpenTelemetry under construction, and the messages of OTLP that spans travel
 // in. Thread-compatible.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OtlpExporter: sends finished traces to a collector of OpenTelemetry, as OTLP over HTTP. Used by
 // one thread.
 //

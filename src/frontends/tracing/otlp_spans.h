@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A finished trace as spans of OpenTelemetry: one for the client's request (`InferRequest`), below
 // it one for each request to a model, named after the model, and below those `compute`, `batch` if
 // this trace has the first traced request of a batch, which links all traced requests of it, and

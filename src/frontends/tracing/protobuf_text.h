@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ProtobufText: a message in protobuf's binary form, written field by field. Thread-compatible.
 //
 // Why by hand: docs/adr/0023-otlp-by-hand.md.

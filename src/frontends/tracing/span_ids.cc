@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/tracing/span_ids.h"
 
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random ids of spans. Thread-safe.
 #ifndef NEREID_FRONTENDS_TRACING_SPAN_IDS_H_
 #define NEREID_FRONTENDS_TRACING_SPAN_IDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TraceCollector: takes finished traces from any thread, and has one thread of its own write or
 // send them, so that no I/O thread and no model waits for a disk or a network. Thread-safe.
 //

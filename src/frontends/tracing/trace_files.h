@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TraceFiles: writes finished traces into files, as Triton does. Used by one thread.
 //
 // All traces of a file are one JSON array. With a log frequency of N each N traces make a file of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TraceOptions: what the command line says about tracing. Plain values; their defaults are defined
 // only here.
 #ifndef NEREID_FRONTENDS_TRACING_TRACE_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TraceParent: the span of a caller that a request belongs to, as W3C's Trace Context puts it into
 // the headers `traceparent` and `tracestate`. Plain values and pure functions.
 #ifndef NEREID_FRONTENDS_TRACING_TRACE_PARENT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TraceSampler: chooses the requests that are traced, by the settings of one model or of all
 // models. Thread-safe; shared by the settings and by the traces that it has chosen.
 #ifndef NEREID_FRONTENDS_TRACING_TRACE_SAMPLER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trace extension, whatever the protocol: reads and changes settings for a client. Thread-safe;
 // does not block.
 #ifndef NEREID_FRONTENDS_TRACING_TRACE_SERVICE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TraceSettings: which requests are traced, and how. The values that clients read and change, and
 // the texts of both. Plain values and pure functions.
 #ifndef NEREID_FRONTENDS_TRACING_TRACE_SETTINGS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A finished trace in Triton's file format: JSON objects, one for the names of each request
 // and one for each event. Pure functions.
 #ifndef NEREID_FRONTENDS_TRACING_TRACE_TEXT_H_

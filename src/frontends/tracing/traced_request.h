@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TracedRequest: collects what happens to one request that was chosen to be traced, in the frontend
 // and in the core. When the last of those who tell it something has let it go, the trace is
 // finished and goes to the collector.

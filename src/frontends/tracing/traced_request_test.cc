@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/tracing/traced_request.h"
 
 #include <gtest/gtest.h>

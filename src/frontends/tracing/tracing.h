@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tracing: the settings of tracing for all models and for single ones, and the choice of the
 // requests that are traced. One object serves all frontends. Thread-safe.
 //

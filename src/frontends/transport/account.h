@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Account: what one connection holds of the byte limit besides bodies: the heads of its open
 // requests, a fixed cost for each of them, and the texts of answers until they are sent. Owned by
 // the connection and used on its loop's thread.

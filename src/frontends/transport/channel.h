@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Channel: the bytes of a connection, plain or through TLS. Owns the socket. Never blocks.
 // Not thread-safe; used on one loop thread, by the connection that owns it.
 #ifndef NEREID_FRONTENDS_TRANSPORT_CHANNEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConnectionRoom: how many connections the descriptors of the process allow, over all ports that
 // share it. When it is used up, the clients that have asked for nothing for longest go.
 // Thread-safe.

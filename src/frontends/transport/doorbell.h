@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Doorbell: how other threads wake the thread of an io_context.
 //
 // boost::asio::post does that, too, but while it holds a lock of the io_context. Where both threads

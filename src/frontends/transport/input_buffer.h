@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InputBuffer: bytes received and not yet consumed, in one piece. Thread-compatible; owned by a
 // connection.
 #ifndef NEREID_FRONTENDS_TRANSPORT_INPUT_BUFFER_H_

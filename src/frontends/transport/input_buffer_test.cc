@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/transport/input_buffer.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IoLoop: one I/O thread with its event loop and the connections that live on it. All work of a
 // connection happens on its loop's thread; other threads leave what they have for it there.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timers of an I/O loop, and its end. A loop that does not end, or a timer that does not come,
 // hangs the test.
 #include "frontends/transport/io_loop.h"

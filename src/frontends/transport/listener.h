@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Listener: accepts connections and distributes them to the loops in turn, which spreads few
 // long-lived connections more evenly than letting the kernel choose among several sockets. Lives on
 // the first loop's thread; Open and Stop are called from outside.

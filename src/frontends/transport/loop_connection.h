@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an I/O loop knows of the connections that live on it, and of the answers that other threads
 // leave for it.
 #ifndef NEREID_FRONTENDS_TRANSPORT_LOOP_CONNECTION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pace: how long a client may take to move bytes, whether a body that it sends or an answer that it
 // reads. Two rules: some bytes move at least every `stall`, and the total moves no slower than a
 // rate, which applies after a first `stall`. Report only bytes that move in the expected direction.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Port: an address on which a frontend serves: the listener, the event loops, and the account of
 // the connections.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The socket type of the transport: its executor is the concrete one of an io_context, which
 // saves the type erasure on every operation.
 #ifndef NEREID_FRONTENDS_TRANSPORT_SOCKET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TimerQueue: which of many timers is due next. Most timers never are: a call usually ends long
 // before its deadline. So a timer needs no memory of its own, to add one that ends last takes
 // constant time, and to remove one takes logarithmic time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TlsContext: what all TLS connections of a listener share: certificate, key, and the rules of the
 // handshake. Reads its files again when they change. Shared by the listener and its connections;
 // thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TlsOptions: whether and how a port uses TLS. Plain values; their defaults are defined only here.
 #ifndef NEREID_FRONTENDS_TRANSPORT_TLS_OPTIONS_H_
 #define NEREID_FRONTENDS_TRANSPORT_TLS_OPTIONS_H_

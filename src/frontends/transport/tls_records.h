@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two sides of encryption: bytes of the caller cut into records, and records that wait for the
 // socket. Thread-compatible; they belong to a TlsStream.
 #ifndef NEREID_FRONTENDS_TRANSPORT_TLS_RECORDS_H_

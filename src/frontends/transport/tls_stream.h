@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TlsStream: the server's side of TLS on a non-blocking socket. Belongs to a Channel, which
 // describes what Read and Write promise. Not thread-safe; used on one loop thread.
 //

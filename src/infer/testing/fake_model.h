@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FakeModel: a ServingModel without backend and scheduler, for tests of the modules around them.
 // ModelBuilder: writes the CompiledModel of such a model. FakeModel is thread-safe once its script
 // is set; ModelBuilder is thread-compatible.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of TestRequest that stands in for Server::Infer. It has its own file, because tests that
 // link the whole library use the real Server::Infer and cannot link what this file calls.
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "infer/testing/test_request.h"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TestRequest: the application's side of one request: it owns the request and its data, and
 // records what comes back. Thread-compatible, but for the marked members and for what the core
 // does with the request in flight.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/catalogue/model_catalogue.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelCatalogue: what is known of all models: the published directory, a record per model, and
 // which models are being worked on (busy). Thread-safe. Owned by the model manager.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Claims of models, and what the catalogue remembers. For whole loads see model_manager_test.cc.
 #include "lifecycle/catalogue/model_catalogue.h"
 

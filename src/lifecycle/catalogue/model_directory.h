@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelDirectory: which versions of which models there are, as one immutable snapshot. Every change
 // replaces the snapshot by a new one (base/read_mostly.h), so that a request's look-up takes no
 // lock. A thread may keep an old snapshot for as long as it likes: the snapshot holds only memory,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The life of a model's versions: one state machine. Whether a version takes requests, what the
 // repository's index says of it and whether the server waits for it to be ready follow from its
 // state.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SharingMap: entries by name. Copies of a map share what they have in common, so that a snapshot
 // of many models is cheap: a copy takes no time, and a change makes anew only the changed entry and
 // its way from the root of a balanced tree. Thread-compatible; different threads may use different

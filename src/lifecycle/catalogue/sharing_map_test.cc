@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/catalogue/sharing_map.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LoadPool: the threads that load models. Requests never pass through it. Thread-safe.
 //
 // A task that takes very long, perhaps forever, loses its place: if other tasks wait, a new thread

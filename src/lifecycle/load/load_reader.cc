@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/load/load_reader.h"
 
 #include <absl/strings/ascii.h>

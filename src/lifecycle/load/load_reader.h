@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LoadReader: reads everything that a load plan needs: the models' locations, their configurations
 // and those of ensembles' members. Repository agents prepare a model before it is read. Blocks on
 // file I/O. Thread-safe. Owned by the model manager.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a load reads from the repositories. For whole loads see model_manager_test.cc.
 #include "lifecycle/load/load_reader.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelCloser: takes versions out of the directory, closes them, and tears each down when it has
 // nothing in flight any more. Thread-safe. Owned by the model manager.
 #ifndef NEREID_LIFECYCLE_LOAD_MODEL_CLOSER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How versions are closed. For whole unloads see model_manager_test.cc.
 #include "lifecycle/load/model_closer.h"
 

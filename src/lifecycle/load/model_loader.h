@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelLoader: loads models on the threads of a pool. The new versions load while the old ones
 // serve, and then take their place: either all versions of a load or none. Thread-safe. Owned by
 // the model manager.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RepositoryList: the model repositories and the names of their models.
 // Thread-safe. Readers take no lock. Blocks on file I/O.
 #ifndef NEREID_LIFECYCLE_LOAD_REPOSITORY_LIST_H_

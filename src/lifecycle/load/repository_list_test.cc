@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/load/repository_list.h"
 
 #include <gmock/gmock.h>

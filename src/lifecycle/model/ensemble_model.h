@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EnsembleModel: one version of an ensemble: a graph of steps without a backend. Thread-safe. Each
 // request looks up the members anew: members come and go independently of the ensemble. The
 // ensemble is ready when all its members are.

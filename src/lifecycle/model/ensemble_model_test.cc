@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the ModelManager loads, checks and unloads ensembles.
 #include "lifecycle/model/ensemble_model.h"
 

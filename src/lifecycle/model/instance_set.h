@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InstanceSet: the instances of one LoadedModel. They are made when the model is loaded, may be
 // added and removed while it serves, and end with it. Thread-safe. Owned by its model.
 #ifndef NEREID_LIFECYCLE_MODEL_INSTANCE_SET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LoadContext: what loading a model needs from the server. A plain value.
 #ifndef NEREID_LIFECYCLE_MODEL_LOAD_CONTEXT_H_
 #define NEREID_LIFECYCLE_MODEL_LOAD_CONTEXT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LoadedModel: one version of a model with everything that makes it run: backend model, scheduler,
 // instances. Thread-safe. Its parts are torn down after it is closed and the last request in
 // flight has ended. The object itself (name, statistics) lives as long as there are references.

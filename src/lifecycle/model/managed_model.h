@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ManagedModel: a version of a model as the ModelManager handles it: a backend's model or an
 // ensemble. Thread-safe.
 #ifndef NEREID_LIFECYCLE_MODEL_MANAGED_MODEL_H_

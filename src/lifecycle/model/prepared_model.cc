@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/model/prepared_model.h"
 
 #include <exception>

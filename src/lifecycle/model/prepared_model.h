@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PreparedModel: a model that was read and is to be loaded. ModelSource: what it is loaded from,
 // unless that is the repository itself.
 #ifndef NEREID_LIFECYCLE_MODEL_PREPARED_MODEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ReadinessChecker: asks backends in advance whether their models can serve, so that clients'
 // questions are answered without asking a backend. A model's backend is asked after the load, and
 // then once per kPeriod while clients want to know; otherwise no work is done. Thread-safe. Owned

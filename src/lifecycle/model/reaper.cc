@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/model/reaper.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reaper: ends versions of models. The thread that releases a version last is often a backend's
 // thread that must not wait, so it leaves the work to the reaper. Thread-safe. Owned by the model
 // manager.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a version of a model takes from its folder besides the model itself: the class labels of its
 // outputs, and a fingerprint that tells whether it has changed. Stateless; blocks on I/O.
 #ifndef NEREID_LIFECYCLE_MODEL_VERSION_FILES_H_

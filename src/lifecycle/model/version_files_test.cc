@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/model/version_files.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The load planner: compares the serving models and the repositories with the requested changes,
 // and decides which actions to take in which order. Pure: plain values in, plain values out.
 #ifndef NEREID_LIFECYCLE_PLAN_LOAD_PLANNER_H_

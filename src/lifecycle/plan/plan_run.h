@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PlanRun: a plan that is being carried out. Starts each action as soon as the actions that it
 // waits for have ended. Thread-safe. Shared by the plan's waiters and the actions under way.
 #ifndef NEREID_LIFECYCLE_PLAN_PLAN_RUN_H_

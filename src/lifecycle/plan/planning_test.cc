@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pure parts of model management: dependencies, changes of instances, and plans.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FakeRepository: a repository in memory with models of libtriton_fake.so, and a LoadContext to
 // load them. Thread-compatible.
 #ifndef NEREID_LIFECYCLE_TESTING_FAKE_REPOSITORY_H_

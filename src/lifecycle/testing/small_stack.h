@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: work on a thread whose stack is small, as an embedding program may have it.
 #ifndef NEREID_LIFECYCLE_TESTING_SMALL_STACK_H_
 #define NEREID_LIFECYCLE_TESTING_SMALL_STACK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AccessLog: a line for each request, or for a sample of them, in a file of its own. Thread-safe.
 //
 // Lines are made and written by the thread of a LineWriter. Whoever logs never waits for a disk or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "observe/metrics/custom_metrics.h"
 
 #include <absl/strings/ascii.h>

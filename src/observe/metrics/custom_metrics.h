@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CustomMetrics: metric families that backends, caches and embedding programs create through the C
 // API, shown after those of the server. Thread-safe.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gauges: numbers that other parts of the server publish in the metrics text (limits in use,
 // connections). They are read only when metrics are scraped. Thread-safe.
 #ifndef NEREID_OBSERVE_METRICS_GAUGES_H_

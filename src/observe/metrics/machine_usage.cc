@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "observe/metrics/machine_usage.h"
 
 #include <absl/strings/match.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MachineUsage: processor and memory use of the machine, from /proc. Thread-safe.
 #ifndef NEREID_OBSERVE_METRICS_MACHINE_USAGE_H_
 #define NEREID_OBSERVE_METRICS_MACHINE_USAGE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MetricKind: how a metric counts. A plain value.
 #ifndef NEREID_OBSERVE_METRICS_METRIC_KIND_H_
 #define NEREID_OBSERVE_METRICS_METRIC_KIND_H_

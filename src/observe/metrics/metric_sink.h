@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MetricSink: receives the numbers that models report for the metrics page. MetricFamily: the name
 // and description of such a number, defined beside the code that computes it.
 #ifndef NEREID_OBSERVE_METRICS_METRIC_SINK_H_

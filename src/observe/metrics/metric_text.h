@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lines of the Prometheus text (exposition format 0.0.4). Pure functions.
 #ifndef NEREID_OBSERVE_METRICS_METRIC_TEXT_H_
 #define NEREID_OBSERVE_METRICS_METRIC_TEXT_H_

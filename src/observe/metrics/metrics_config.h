@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MetricsConfig: which latencies of models become metrics (--metrics-config,
 // TRITONSERVER_ServerOptionsSetMetricsConfig). A plain value.
 #ifndef NEREID_OBSERVE_METRICS_METRICS_CONFIG_H_

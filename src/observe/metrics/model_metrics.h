@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelMetrics: the part of the metrics page that model versions report. Thread-compatible: one
 // scrape makes one.
 #ifndef NEREID_OBSERVE_METRICS_MODEL_METRICS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "observe/metrics/model_metrics.h"
 
 #include <gtest/gtest.h>

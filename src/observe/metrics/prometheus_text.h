@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Prometheus text (exposition format 0.0.4) of the server's metrics. Pure functions.
 #ifndef NEREID_OBSERVE_METRICS_PROMETHEUS_TEXT_H_
 #define NEREID_OBSERVE_METRICS_PROMETHEUS_TEXT_H_

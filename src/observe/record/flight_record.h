@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FlightRecord: what is remembered of one request; BatchRecord: of one execution. Plain values,
 // whole words, so that a RecordRing can keep them. What is not a time is a number whose meaning the
 // writers define. All times are nanoseconds of the steady clock; 0: has not happened, or is not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FlightRecorder: the last requests and executions of one model version. Each running instance has
 // a shard, that is rings of its own; shard 0 is for requests that no instance saw. Thread-safe;
 // recording takes no lock, allocates nothing and waits for nobody. Owned by the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the record of a request costs: BM_RecordFlight with as many threads as write to one ring.
 #include <benchmark/benchmark.h>
 

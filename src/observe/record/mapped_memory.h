@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MappedMemory: zeroed memory straight from the kernel, which counts as used only where it was
 // written to. Owns the mapping. Immutable; the bytes are the user's.
 #ifndef NEREID_OBSERVE_RECORD_MAPPED_MEMORY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phases: where the time of a request went. Pure.
 //
 // The phases of a record follow each other without a gap, so their sum is the request's latency

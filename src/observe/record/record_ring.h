@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RecordRing: the last records of one kind, in memory that is taken once and never grows. Any
 // thread writes (RingWriters::kMany), or one at a time (kOne), which is cheaper. No writer waits; a
 // reader copies what is there and never holds up a writer.

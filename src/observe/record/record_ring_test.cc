@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "observe/record/record_ring.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which requests are recorded to a file where not all are. A pure function.
 #ifndef NEREID_OBSERVE_RECORD_RECORD_SAMPLE_H_
 #define NEREID_OBSERVE_RECORD_RECORD_SAMPLE_H_

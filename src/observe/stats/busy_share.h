@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BusyShare: which share of their time a model's instances have been executing, as a gauge for
 // autoscalers. Thread-safe. Used when metrics are read, not by the instances.
 #ifndef NEREID_OBSERVE_STATS_BUSY_SHARE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DurationHistogram: how many durations lie between fixed bounds from 100 us to 10 s. The bounds
 // are the same in every server, so that the histograms of several replicas add up. ValueHistogram:
 // the same for numbers with bounds of their own. Thread-safe; observing takes no lock.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Latencies: how the durations of one model version's requests are distributed, as far as the
 // metrics page shows it. Thread-safe; recording takes no lock. Owned by ModelStatistics.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "observe/stats/latencies.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ReportLatencies of statistics_metrics.h.
 #include <algorithm>
 #include <cmath>

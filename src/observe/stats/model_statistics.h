@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelStatistics: what one loaded model version has done. Thread-safe; recording takes no lock.
 //
 // Counters are sharded: each instance records into its own shard and a snapshot adds them up. The

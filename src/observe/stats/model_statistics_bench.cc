@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What recording a request costs: the counters alone, with the histograms that are on by default,
 // and with summaries.
 #include "observe/stats/model_statistics.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SlidingQuantiles: quantiles of whole numbers that were observed within about the last minute, or
 // half of it. Thread-safe; observing takes no lock and waits for nobody.
 //

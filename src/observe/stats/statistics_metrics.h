@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the metrics page shows of the statistics of a model version. Pure functions.
 #ifndef NEREID_OBSERVE_STATS_STATISTICS_METRICS_H_
 #define NEREID_OBSERVE_STATS_STATISTICS_METRICS_H_

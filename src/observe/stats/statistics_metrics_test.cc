@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "observe/stats/statistics_metrics.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "observe/trace/inference_trace.h"
 
 #include <absl/strings/ascii.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InferenceTrace: reports to a receiver what happens to one request, as it happens. It is also the
 // object behind TRITONSERVER_InferenceTrace*. Thread-safe except for Begin; no lock is held while
 // the receiver is called.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdaptivePolicy: chooses delay and size of a model's batches by itself, so that as many requests
 // as possible are served within a target: the time from a request's arrival in the queue to the end
 // of its execution. Takes no lock, reads no clock, allocates only when it is made.

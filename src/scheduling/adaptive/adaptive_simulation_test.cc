@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares adaptive batching with fixed delays, on simulated models and loads, by goodput: the
 // requests per second that are answered within the target. Prints all results.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ServiceCurve: how long one execution of a model takes, as a function of the units in its batch;
 // learned from what was measured. Pure: takes no lock, reads no clock, allocates only when it is
 // made. Thread-compatible; owned by an AdaptivePolicy.

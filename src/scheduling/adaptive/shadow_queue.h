@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ShadowQueue: simulates what would happen to arriving requests if a given plan were followed, with
 // a queue without requests and instances that take as long as the service curve says. Its cost
 // tells how good the plan is. Takes no lock, reads no clock, allocates only when it is made.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CacheKeys: makes the key under which the response to a request is kept: 128 bits over the model,
 // the inputs (name, type, shape, bytes), the requested outputs and the parameters. Immutable.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "scheduling/cached/cache_key.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CachedScheduler: a layer in front of another scheduler. It answers repeated requests from a
 // response cache, and stores the responses to new ones. Thread-safe. Owned by its model.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DynamicScheduler with a latency target.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BatchFormer: the queue of one model and the batch that forms at its head: RequestQueue and
 // BatchPolicy together. Thread-compatible; owned by a scheduler. Takes no lock and reads no clock.
 #ifndef NEREID_SCHEDULING_DYNAMIC_BATCH_FORMER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BatchFormer against a simple and slow model of its rules.
 #include "scheduling/dynamic/batch_former.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BatchPolicy: decides when the requests at the head of a queue become a batch.
 // Immutable; takes no lock, reads no clock, allocates nothing.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of the policy per arrival, for queues of different lengths.
 #include "scheduling/dynamic/batch_policy.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why batches leave the queue of a DynamicScheduler: scripted arrivals on a fake clock, whose
 // reasons are known.
 #include <gmock/gmock.h>

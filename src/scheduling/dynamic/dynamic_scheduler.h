@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DynamicScheduler: the queue of one model and the batches formed from it; also the default
 // scheduler, whose batches are single requests. Thread-safe. Owned by its model, which outlives it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of a request's way through the queue: from Enqueue to the thread of the instance that
 // pulls, and back.
 #include "scheduling/dynamic/dynamic_scheduler.h"

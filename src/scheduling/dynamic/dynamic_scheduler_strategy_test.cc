@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DynamicScheduler with a model's own BatchStrategy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many threads use one DynamicScheduler: every request is answered once.
 #include <absl/strings/match.h>
 #include <gtest/gtest.h>

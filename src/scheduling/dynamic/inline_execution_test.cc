@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DynamicScheduler with I/O threads that execute: the test's own thread is the I/O thread.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // InlinePolicy: whether the next batch of a model may be executed by an I/O thread. Pure: takes no
 // lock and reads no clock. Thread-compatible.
 //

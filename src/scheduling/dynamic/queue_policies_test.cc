@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DynamicScheduler with queue policies: priorities, limits, time-outs, and the hold for tests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

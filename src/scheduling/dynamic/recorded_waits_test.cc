@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is recorded of the requests and batches of a DynamicScheduler: scripted arrivals on a fake
 // clock, whose reasons and waits are known.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestQueue: the requests that wait for one model, in the order in which they are served.
 // Thread-compatible; owned by a scheduler. Takes no lock and reads no clock.
 //

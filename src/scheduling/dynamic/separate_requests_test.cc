@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instances that take several requests at once from a scheduler that does not batch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

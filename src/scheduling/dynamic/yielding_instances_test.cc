@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DynamicScheduler with instances that leave their work to others for a while.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of an ensemble in addition to its models: requests run through fake models that answer
 // at once, all on one thread. `per_step` is the processor time per step, including the model's part
 // (request, answer, allocation of an output) and the step's share of the ensemble's own request.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EnsembleContext: what all requests to one version of an ensemble have in common. Owned by the
 // EnsembleScheduler. Thread-safe.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_CONTEXT_H_

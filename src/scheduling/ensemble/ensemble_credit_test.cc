@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests to ensembles whose clients read their answers slowly.
 #include <gtest/gtest.h>
 

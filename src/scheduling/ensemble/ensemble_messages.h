@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an ensemble's request becomes for the model of a step, and what the answers of the steps
 // become for the client. Also the errors and the statistics of ensembles. Thread-compatible.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_MESSAGES_H_

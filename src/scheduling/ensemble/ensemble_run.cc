@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "scheduling/ensemble/ensemble_run.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EnsembleRun: one request to an ensemble on its way through the steps. It has no thread of its
 // own: the thread that brings an answer of a step stores the tensors and starts the next steps.
 // Thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests to ensembles, from Enqueue to the last release.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

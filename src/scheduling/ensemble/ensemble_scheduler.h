@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EnsembleScheduler: the scheduler of an ensemble: sends each request through the steps of its
 // graph, and has neither a queue nor a thread. Thread-safe. Owned by its model.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_ENSEMBLE_SCHEDULER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ensembles: tensors that are left out, and tensors whose shapes change between the steps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

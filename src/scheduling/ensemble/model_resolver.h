@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ModelResolver: how an ensemble finds the models of its steps. Implementations are thread-safe.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_MODEL_RESOLVER_H_
 #define NEREID_SCHEDULING_ENSEMBLE_MODEL_RESOLVER_H_

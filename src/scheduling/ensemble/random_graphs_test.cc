@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random ensembles are executed in a random order on one or several threads. The results must be
 // those of a simple walk over the graph.
 #include <gmock/gmock.h>

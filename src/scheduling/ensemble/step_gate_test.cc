@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "scheduling/ensemble/ensemble_context.h"
 
 #include <gmock/gmock.h>

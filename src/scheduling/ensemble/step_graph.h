@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StepGraph: the steps of one ensemble and the tensors between them, by number. StepPlan: the part
 // of the graph that runs for a request. Both are immutable; a plan has no pointers to its graph.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // StepQueue: the steps that a thread has to start. A step may end while it is being started,
 // because it is executed at once or answered from a cache. The thread then does not start the
 // following steps from within, but one after the other in one loop, so that its stack does not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorPool: the tensors of one request to an ensemble. Each value stays where its step has
 // written it, and is freed after its last use. Thread-compatible. Owned by its EnsembleRun.
 #ifndef NEREID_SCHEDULING_ENSEMBLE_TENSOR_POOL_H_

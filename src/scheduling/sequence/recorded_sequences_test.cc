@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is recorded of the requests and batches of a SequenceScheduler.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares slot table and backlog with a simple reference, under random operations.
 #include <gtest/gtest.h>
 

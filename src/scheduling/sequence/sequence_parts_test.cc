@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the sequence scheduler that decide: slot table, backlog, reaper.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What SequenceScheduler adds to what clients send: the control tensors of a request, and requests
 // of its own.
 #ifndef NEREID_SCHEDULING_SEQUENCE_SEQUENCE_REQUESTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "scheduling/sequence/sequence_scheduler.h"
 
 #include <absl/cleanup/cleanup.h>

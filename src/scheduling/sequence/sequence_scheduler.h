@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SequenceScheduler: the scheduler of a model that keeps state between the requests of a sequence.
 // Thread-safe. Owned by its model, which outlives it.
 //

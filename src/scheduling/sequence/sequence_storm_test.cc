@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many threads use one SequenceScheduler: every request is answered, and a sequence stays in order
 // and in its place and never has two requests in flight.
 #include <gtest/gtest.h>

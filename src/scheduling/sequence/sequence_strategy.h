@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SequenceStrategy: which requests of its sequences an instance executes next. No lock, no clock.
 // Thread-compatible; owned by a scheduler, one for each instance.
 #ifndef NEREID_SCHEDULING_SEQUENCE_SEQUENCE_STRATEGY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What SequenceScheduler keeps of all sequences, by number: which has a slot of an instance
 // (SlotTable), which wait for one (Backlog), and which were idle for too long (IdleReaper). No
 // lock, no clock. Thread-compatible; owned by the scheduler and guarded by its mutex.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The examples with which the documentation of sequence models explains the two strategies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

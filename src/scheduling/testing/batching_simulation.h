@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulation of batching: requests arrive at given times, a policy forms batches, and instances
 // take as long as a given function says. Time is simulated: nothing sleeps, and every run has the
 // same result. For tests; pure functions.

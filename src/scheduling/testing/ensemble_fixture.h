@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EnsembleFixture: an ensemble of fake models, whose requests the test answers. All tensors are
 // INT32 unless the test says otherwise. Thread-compatible; FakeStep is thread-safe.
 #ifndef NEREID_SCHEDULING_TESTING_ENSEMBLE_FIXTURE_H_

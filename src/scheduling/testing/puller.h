@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puller: the instances of a test. Their threads pull batches from a BatchSource, and answer each
 // at once or, with `hold`, when the test says so. Thread-safe.
 #ifndef NEREID_SCHEDULING_TESTING_PULLER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests look at in the records of a model. Pure functions.
 #ifndef NEREID_SCHEDULING_TESTING_RECORDED_H_
 #define NEREID_SCHEDULING_TESTING_RECORDED_H_

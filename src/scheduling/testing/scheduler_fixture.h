@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SchedulerFixture: a DynamicScheduler on a fake clock, its model, requests and instances.
 // Thread-compatible.
 #ifndef NEREID_SCHEDULING_TESTING_SCHEDULER_FIXTURE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SequenceFixture: a SequenceScheduler on a fake clock, its model, requests and instances, whose
 // batches a test takes and finishes step by step. Thread-compatible.
 #ifndef NEREID_SCHEDULING_TESTING_SEQUENCE_FIXTURE_H_

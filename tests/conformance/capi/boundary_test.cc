@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // No exception crosses the C API: neither one of the library into the application, nor one of a
 // callback into the library.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The response cache through the C API: options, hits and misses, changes of a model's answers, and
 // caches that fail.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metric families that programs create through the C API.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the C API share: a model repository on disk, a server on it, an allocator that
 // records its calls, and a request with everything that it needs. They use libtritonserver.so like
 // an application: only through include/triton/core.

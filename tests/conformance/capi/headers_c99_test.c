@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The public C headers in a strict C99 program, without any C++ in sight: they compile with
  * -std=c99 -pedantic -Wall -Werror, in any order and more than once, and a C program can use what
  * they declare, by type name alone and with `struct`. */

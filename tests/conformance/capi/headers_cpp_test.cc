@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The public C headers as C++ sees them: every enum value and API version, and the ways existing
 // backends refer to the opaque types. The signatures_*.cc beside this file check the functions. The
 // run-time part checks that the library agrees with the headers it is shipped with.

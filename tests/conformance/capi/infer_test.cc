@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inference through the C API on models of the identity backend: the outputs equal the inputs,
 // memory and ownership follow the contract, and errors describe the problem.
 #include <gmock/gmock.h>

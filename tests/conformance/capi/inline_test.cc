@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NEREID_ServerInferInline: short models execute on the thread that asks, others do not, and
 // everything else is as with TRITONSERVER_ServerInferAsync.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The effects of misbehaving backends on a client of the C API: models of the testing backend that
 // answer several times, late, wrongly or not at all. The server continues in every case.
 #include <gmock/gmock.h>

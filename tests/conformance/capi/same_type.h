@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compile-time comparison of what the public headers declare with what they must declare.
 // Immutable.
 #ifndef NEREID_TESTS_CONFORMANCE_CAPI_SAME_TYPE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server's life through the C API: start, reports, model control, stop.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The signatures of the functions in tritonbackend.h, as backend API version 1.19 has
 // them. Written from the published interface, not from our header: a change here breaks existing
 // programs. Nothing is executed; the file compiles or it does not.

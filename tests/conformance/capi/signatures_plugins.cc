@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The signatures of the functions in tritonrepoagent.h and tritoncache.h, as API version 0.1 of
 // each has them. Written from the published interface, not from our headers: a change here breaks
 // existing plug-ins. Nothing is executed; the file compiles or it does not.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traces of an application: the activities reported for a request and for the steps of an ensemble,
 // and their order. Every trace is released exactly once, whatever happens to the request.
 #include <gmock/gmock.h>

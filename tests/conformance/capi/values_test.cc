@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the C API that need no server: names, parameters, messages, buffer attributes,
 // options, the log.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An OpenTelemetry Collector with nothing but what the tests of traces need: it receives OTLP over
 // HTTP and writes what it has received to a log. Its configuration is given by --config.
 package main

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client of the inference service that is written with grpc-go. It makes one check, and ends with
 // 0 when the answers are right; otherwise it says what is wrong.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of grpc.testing.TestService, the service of gRPC's interop suite, on the transport of
 // the gRPC frontend.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test server of gRPC's interop suite on the transport of the gRPC frontend, for the clients of
 // others (tests/conformance/README.md). Listens on a free port of 127.0.0.1, prints one line that
 // ends with the port, and runs until SIGTERM or SIGINT.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files for tests: a folder that is removed with its test, archives, and scripts that stand in for
 // Python interpreters. Thread-compatible.
 #ifndef NEREID_BACKENDS_PYTHON_ENVIRONMENT_TESTING_FILES_H_

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The event loop for models whose methods are coroutines: one per process, on its own
 thread, so that tasks left behind by a coroutine continue."""
 

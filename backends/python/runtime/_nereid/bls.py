@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests of a model to other models (business logic scripting): calls, and their responses."""
 
 from __future__ import annotations

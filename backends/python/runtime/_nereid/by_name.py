@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looking up tensors of requests and responses, and inputs and outputs of a configuration."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors of strings as bytes: a length of 4 bytes, little-endian, before each element."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages of the process to the server: calls, which it answers, and posts. Their numbers are
 `CALL_...` of the native module."""
 

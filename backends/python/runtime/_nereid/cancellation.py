@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether the client of a request has gone."""
 
 from __future__ import annotations

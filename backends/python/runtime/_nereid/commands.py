@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The main thread: takes the server's commands, one after the other, and answers each."""
 
 from __future__ import annotations

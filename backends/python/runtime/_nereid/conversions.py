@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arguments of models as the classes of this package keep them. What is accepted is what
 Triton's binding accepts, wherever a model may have got it from: an element of a tensor of strings is
 bytes, one of a tensor of numbers a scalar of numpy.

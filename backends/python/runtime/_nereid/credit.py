@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Waiting until more responses of a request are wanted: its client reads too slowly."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data types: their names in configurations, their numbers, and the numpy types for them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The errors for models: TritonError for responses, and the exception TritonModelException."""
 
 from __future__ import annotations

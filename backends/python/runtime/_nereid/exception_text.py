@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text of an exception for clients and the log: the exception and its origin.
 
     NameError: name 'lorem' is not defined

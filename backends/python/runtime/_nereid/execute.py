@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command Execute: passes a batch of requests to the model's execute, and checks what it
 returns."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fork server: a process that has imported what every model needs, and nothing of a model. The
 processes of instances are forked from it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Children that a model forks (multiprocessing): they end with their parent, which passes their calls
 on to the server."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The current stage of the model's life, and the arguments given to the model at its start.
 
 Written by the main thread only, between calls of the model; read by any thread.

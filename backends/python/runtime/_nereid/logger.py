@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Logger: lines for the server's log, with the file and line of the model that wrote them."""
 
 from __future__ import annotations

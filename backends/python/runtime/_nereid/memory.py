@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The preferred memory for outputs of BLS requests, and the memory that messages take. This backend
 has only the processor's memory; a preference for GPU memory is accepted without effect."""
 

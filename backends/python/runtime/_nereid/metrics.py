@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Metrics of a model, served with those of the server."""
 
 from __future__ import annotations

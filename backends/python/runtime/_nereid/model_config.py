@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ModelConfig: the configuration that auto_complete_config completes.
 
 The author's configuration has priority: the model may add to it, but a contradiction raises a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loading and unloading of other models."""
 
 from __future__ import annotations

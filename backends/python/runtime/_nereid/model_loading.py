@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Imports model.py, once per process."""
 
 from __future__ import annotations

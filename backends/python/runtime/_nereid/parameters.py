@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parameters of requests and responses: a dict in Python, JSON text in messages."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command Ready: the result of the model's is_ready, if it has one."""
 
 from __future__ import annotations

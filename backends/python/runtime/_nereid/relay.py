@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of the children that a model forks. Only the process of the model can call the server, so a
 child sends its calls there over a socket, and a thread there makes them.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """InferenceRequest: a request passed to execute by the server, or created by the model for BLS."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """InferenceResponse: outputs, or an error, and parameters."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """InferenceResponseSender: how a model answers a request, once or many times, from any thread."""
 
 from __future__ import annotations

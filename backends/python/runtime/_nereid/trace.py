@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trace that a request belongs to. A BLS request that gets it is traced as a part of it."""
 
 from __future__ import annotations

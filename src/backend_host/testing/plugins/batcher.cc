@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A batching library. Counts its calls in the batcher's state; refuses the request "refused". With
 // NEREID_INCOMPLETE one of the functions is missing.
 #include <string>

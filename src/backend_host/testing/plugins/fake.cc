@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libtriton_fake.so: a backend for unit tests of the backend host and of model loading. The model's
 // name determines its behaviour, and a journal records the calls. Models may be:
 //   refused              ModelInitialize returns an error

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A shared object that is no backend: it lacks the one function that every backend has.
 #include "triton/core/tritonbackend.h"
 

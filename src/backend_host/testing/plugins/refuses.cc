@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A backend that cannot be initialised.
 #include "triton/core/tritonbackend.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A backend whose initialisation throws.
 #include <stdexcept>
 

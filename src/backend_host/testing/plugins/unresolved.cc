@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A backend that cannot be loaded: it calls a function that does not exist.
 #include "triton/core/tritonbackend.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server with its own models, its gRPC frontend, and a client connected over loopback. For tests.
 // Thread-compatible; Infer may be called from any thread.
 #ifndef NEREID_FRONTENDS_GRPC_TESTING_LOOPBACK_H_

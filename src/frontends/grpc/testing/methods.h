@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The methods of the services that the gRPC frontend serves, as their descriptors list them. For
 // tests and fuzzers of rules that hold for all of them. Pure.
 #ifndef NEREID_FRONTENDS_GRPC_TESTING_METHODS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/grpc/wire/call_head.h"
 
 #include <absl/strings/ascii.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the head fields of a gRPC call say: timeout, content type, status message and binary
 // metadata. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_WIRE_CALL_HEAD_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary bytes as each of the head fields of a call. What is encoded must be decoded to the
 // same, and be allowed in a head field.
 #include "frontends/grpc/wire/call_head.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The status codes of gRPC, and how statuses of the server map to them. Pure functions,
 // thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_WIRE_GRPC_CODE_H_

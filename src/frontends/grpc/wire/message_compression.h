@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compression of the messages of a gRPC call: what the head fields of the call say, and the
 // messages that are sent. Pure functions, thread-safe.
 #ifndef NEREID_FRONTENDS_GRPC_WIRE_MESSAGE_COMPRESSION_H_

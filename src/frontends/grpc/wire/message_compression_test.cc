@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/grpc/wire/message_compression.h"
 
 #include <gtest/gtest.h>

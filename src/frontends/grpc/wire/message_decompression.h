@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MessageDecompression: turns a message that is marked as compressed into the plain one. The output
 // is written straight to its final place and is charged as it grows. Can be paused, and resumed on
 // any thread. Thread-compatible; owned by its call.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MessageReader: assembles the messages of one gRPC stream from its bytes, however these are split.
 //
 // Each message lies in one piece of memory, reserved when its length is known. The byte budget pays

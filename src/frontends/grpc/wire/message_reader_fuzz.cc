@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arbitrary bytes as a stream of messages. How they are split must not change what
 // is read from them. A client must never hold more of the
 // budget than its bytes justify.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MessagePrefix: the bytes that precede a message on a gRPC stream. A plain value.
 #ifndef NEREID_FRONTENDS_GRPC_WIRE_MESSAGE_WRITER_H_
 #define NEREID_FRONTENDS_GRPC_WIRE_MESSAGE_WRITER_H_

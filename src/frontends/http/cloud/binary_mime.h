@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The form in which clients of cloud platforms send binary tensors: these platforms drop headers
 // that they do not know, so the length of the JSON part is not in Inference-Header-Content-Length
 // but in the content type; in answers, too, on SageMaker. Pure functions, thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the model lies in an archive that SageMaker has unpacked. Pure function; reads the file
 // system, so it is not called on I/O threads.
 #ifndef NEREID_FRONTENDS_HTTP_CLOUD_MODEL_ARCHIVE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives the answers of the REST frontend the form that a cloud platform expects.
 #ifndef NEREID_FRONTENDS_HTTP_CLOUD_PLATFORM_ANSWER_H_
 #define NEREID_FRONTENDS_HTTP_CLOUD_PLATFORM_ANSWER_H_

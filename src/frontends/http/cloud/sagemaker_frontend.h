@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SagemakerFrontend: the handler of the port for Amazon SageMaker: whether the container is ready,
 // inferences with the default model, and, for multi-model endpoints, models that the platform
 // lists, loads, unloads and invokes. Inferences are handed to the REST frontend. Thread-safe.

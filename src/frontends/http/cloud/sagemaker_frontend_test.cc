@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The port of SageMaker over real sockets, with a real server and the identity backend.
 #include "frontends/http/cloud/sagemaker_frontend.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/cloud/sagemaker_models.h"
 
 #include <absl/status/statusor.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SagemakerModels: the models that SageMaker has loaded into a multi-model endpoint, by its names
 // for them. Thread-safe. Shared with the answers under way.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/cloud/vertex_ai_frontend.h"
 
 #include <absl/status/status.h>

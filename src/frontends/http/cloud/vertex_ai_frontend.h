@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // VertexAiFrontend: the handler of the port for Google's Vertex AI, which knows two paths of a
 // container: one that says whether it is ready, and one for predictions. Everything is handed to
 // the REST frontend. Immutable, thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of the files in console/dist: defined in a source that the build makes of them
 // (embed_files.cmake).
 #ifndef NEREID_FRONTENDS_HTTP_CONSOLE_CONSOLE_BYTES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/console/console_files.h"
 
 #include "frontends/http/console/console_bytes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of the console's page, which are part of the program (console/dist). Pure functions,
 // thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_CONSOLE_CONSOLE_FILES_H_

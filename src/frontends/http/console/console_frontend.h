@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConsoleFrontend: the handler of the console port: the files of the page, which are open to
 // everybody who reaches the port, and the API that the page needs, which is open to those who know
 // the token, or the key that --http-restricted-api gives the group `nereid`. The API is that of the

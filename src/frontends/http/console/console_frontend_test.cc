@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/console/console_frontend.h"
 
 #include <gmock/gmock.h>

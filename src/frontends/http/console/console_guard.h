@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConsoleGuard: whom a console port answers. A browser runs pages of anybody, so a port on this
 // machine is within reach of the whole web: by a page that sends requests to it (which Origin
 // tells), by a name that its owner has pointed at this machine (which Host tells), and by other

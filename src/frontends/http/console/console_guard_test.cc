@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/console/console_guard.h"
 
 #include <gmock/gmock.h>

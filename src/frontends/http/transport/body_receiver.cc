@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/transport/body_receiver.h"
 
 #include <absl/strings/ascii.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BodyReceiver: the body of one request while it arrives, whatever the version of HTTP: applies the
 // limits, places the bytes, and has them paid for before they are there. Owned by its connection's
 // or stream's I/O thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/transport/connection.h"
 
 #include <absl/strings/match.h>

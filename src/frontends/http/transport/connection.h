@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connection: one client of HTTP/1.1. Reads a request, has it handled, writes the answer, and
 // repeats. It keeps reading (a bounded amount) while a request runs, which allows pipelining and
 // shows when the client leaves.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/transport/head_parser.h"
 
 #include <absl/strings/match.h>

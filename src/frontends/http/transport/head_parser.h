@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HeadParser: Beast's HTTP grammar with our own handlers. Collects the head as positions in the
 // caller's bytes, and passes on the pieces of a chunked body. Owned by a RequestReader.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_HEAD_PARSER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/transport/head_rules.h"
 
 #include <absl/algorithm/container.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the head of a request has to say once, whatever the version of HTTP: its host, and each
 // field of which a proxy in front might take another one than this server. Pure functions,
 // thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules about single fields, over both versions of HTTP.
 #include "frontends/http/transport/head_rules.h"
 

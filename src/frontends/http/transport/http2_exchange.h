@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Http2Exchange: one request on an HTTP/2 stream and its response: what a Connection is for
 // HTTP/1.1, without the socket, which belongs to the http2::Connection. Http2Acceptor makes them.
 //

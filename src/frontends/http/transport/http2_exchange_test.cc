@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests over HTTP/2 from frames to the handler and back, without sockets.
 #include "frontends/http/transport/http2_exchange.h"
 

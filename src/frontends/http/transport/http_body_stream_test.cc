@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/http_body_stream.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Feeds arbitrary bytes as the input of a connection. The way in which they are split into pieces
 // must not change the requests read from them; otherwise the reader could be made to take part of
 // one request for another (request smuggling).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The composition of the transport: listener, loops, connections.
 #include "frontends/http/http_server.h"
 

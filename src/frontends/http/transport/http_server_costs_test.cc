@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a request may cost the server over real sockets: bodies that nobody wants, long heads, and
 // answers that nobody reads.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server over real sockets. Waits are for events and end with a deadline; nothing sleeps.
 #include "frontends/http/http_server.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Refusal: why the transport itself answers a request. A plain value.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_REFUSAL_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_REFUSAL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/transport/request_reader.h"
 
 #include <absl/strings/ascii.h>

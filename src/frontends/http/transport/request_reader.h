@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestReader: turns the bytes of one connection into HttpRequests: applies the grammar and the
 // limits, and places the body. Does no I/O. Owned by its connection's I/O thread.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_REQUEST_READER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the heads of answers have in common, whatever the version of HTTP. Pure functions,
 // thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_RESPONSE_HEAD_H_

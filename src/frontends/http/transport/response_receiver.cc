@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/transport/response_receiver.h"
 
 #include "base/log.h"

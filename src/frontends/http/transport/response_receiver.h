@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ResponseReceiver: the part of a connection or of a stream that has a request handled and receives
 // the response, whatever the version of HTTP: brings the response, and news of a body in
 // production, from any thread to the thread of the loop, and tells the handler if the client

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ResponseWriter: sends one response at a time: header and body pieces as one gather list, so
 // that a response that fits the socket's buffer takes one system call and no copy.
 // Owned by its connection's I/O thread.

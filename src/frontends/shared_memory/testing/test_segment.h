@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TestSegment: a POSIX shared-memory segment of a test, as a client makes one. Used by one thread.
 #ifndef NEREID_FRONTENDS_SHARED_MEMORY_TESTING_TEST_SEGMENT_H_
 #define NEREID_FRONTENDS_SHARED_MEMORY_TESTING_TEST_SEGMENT_H_

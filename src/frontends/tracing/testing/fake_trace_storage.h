@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FakeTraceStorage: files in memory. For tests; thread-safe, and outlives the storage that it gives
 // out.
 #ifndef NEREID_FRONTENDS_TRACING_TESTING_FAKE_TRACE_STORAGE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connection: one client that speaks HTTP/2: moves bytes between the socket and the session, sends
 // the answers of a turn of the loop together, and keeps the limits on what a client may cost.
 //

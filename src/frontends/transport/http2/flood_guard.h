@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FloodGuard: how many frames that cost the server work and the client nothing a connection may
 // send: PING, SETTINGS, PRIORITY, RST_STREAM, CONTINUATION, empty DATA, and what makes the server
 // reset a stream. A bucket that fills with time and with each answered request, so that clients

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/transport/http2/flood_guard.h"
 
 #include <gtest/gtest.h>

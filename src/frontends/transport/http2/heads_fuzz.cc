@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Heads whose fields stand in HPACK's table and are referenced from there, in one frame or several,
 // of streams that stay open, end or are reset. Whatever a client refers to, a request gets no more
 // than a head may have, and each field as it was sent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keepalive: when an HTTP/2 connection of a gRPC server is asked whether its client is there, when
 // it is old enough to end, and when a client asks too often (gRPC's documents on keepalive and
 // connection management). It only decides. Thread-compatible; owned by a connection.

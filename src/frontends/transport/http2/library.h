@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the sources of this folder share of nghttp2's types.
 #ifndef NEREID_FRONTENDS_TRANSPORT_HTTP2_LIBRARY_H_
 #define NEREID_FRONTENDS_TRANSPORT_HTTP2_LIBRARY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OutputQueue: bytes on their way to a socket, in order: some copied into the queue, others in the
 // place where their owner has them. Thread-compatible; owned by a connection or a stream.
 #ifndef NEREID_FRONTENDS_TRANSPORT_HTTP2_OUTPUT_QUEUE_H_

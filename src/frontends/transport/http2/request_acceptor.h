@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RequestAcceptor: what a port does with the requests of its HTTP/2 connections; Peer: the other
 // end of one.
 #ifndef NEREID_FRONTENDS_TRANSPORT_HTTP2_REQUEST_ACCEPTOR_H_

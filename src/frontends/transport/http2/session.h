@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Session: the HTTP/2 protocol of one connection, server side, without I/O: bytes go in, requests
 // come out; answers go in, bytes come out. Frames, header compression and flow control are
 // nghttp2's (RFC 9113, RFC 7541).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What nghttp2 calls of a session: frames and headers that have arrived, streams that are over, and
 // data that it is ready to send.
 #ifndef NEREID_FRONTENDS_TRANSPORT_HTTP2_SESSION_CALLBACKS_H_

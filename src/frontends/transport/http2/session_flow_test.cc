@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a session sends and lets the client send, and when: windows, bodies that come in parts,
 // bytes that are not copied, and what users do from inside their calls.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client that sends anything, to a session whose users do anything, and one that begins as a
 // client should. Each user is closed exactly once; what is shared with the session is released.
 #include "frontends/transport/http2/session.h"

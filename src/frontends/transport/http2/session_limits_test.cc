@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a session ends, and what it does about clients that send too much, or nothing that is HTTP/2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

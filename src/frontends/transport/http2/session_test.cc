@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests and answers of a session; its windows are in session_flow_test.cc, what clients do
 // wrong in session_limits_test.cc.
 #include "frontends/transport/http2/session.h"

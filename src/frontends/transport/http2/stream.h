@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stream: one request of an HTTP/2 connection, from its head to its end, as the connection's side
 // sees it; StreamUser: what a protocol on top of it does with the request.
 //

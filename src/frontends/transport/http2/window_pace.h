@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WindowPace: how long a client may leave the rest of an answer waiting by not opening a window of
 // HTTP/2's flow control. As transport::Pace, whose two rules it applies to the window that is
 // closed: that of the stream, where bytes of the stream have to move, or that of the connection,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/transport/http2/window_pace.h"
 
 #include <gtest/gtest.h>

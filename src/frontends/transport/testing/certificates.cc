@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/transport/testing/certificates.h"
 
 #include <openssl/bio.h>

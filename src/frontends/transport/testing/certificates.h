@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Certificates made up for tests. Immutable.
 #ifndef NEREID_FRONTENDS_TRANSPORT_TESTING_CERTIFICATES_H_
 #define NEREID_FRONTENDS_TRANSPORT_TESTING_CERTIFICATES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Channel, and a TLS client at the other end of its socket, both on the test's thread. For tests;
 // thread-compatible.
 #ifndef NEREID_FRONTENDS_TRANSPORT_TESTING_TEST_CONNECTION_H_

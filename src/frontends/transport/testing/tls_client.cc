@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/transport/testing/tls_client.h"
 
 #include <openssl/bio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TLS client for tests that runs on the test's own thread: OpenSSL works in memory, and Pump
 // moves bytes between that memory and a non-blocking socket. Thread-compatible.
 #ifndef NEREID_FRONTENDS_TRANSPORT_TESTING_TLS_CLIENT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modules with classes and functions of the server's names, in a program that links the server:
 // each has to use its own, wherever its symbols go and whichever comes first. Every case is a
 // process, because a pool of protobuf's takes its files once; and ends as programs do, by way of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A module that holds the classes of the public .proto files, as one with a client of the server
 // does.
 #include <google/protobuf/text_format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A module with functions of its own that bear the names of functions of the server: of a class
 // that protoc makes of the public model_config.proto, and of the server's private interface.
 namespace inference {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that holds the classes of the public .proto files itself, and exports them, as one that
 // serves gRPC by itself and runs plug-ins does.
 #include <google/protobuf/text_format.h>

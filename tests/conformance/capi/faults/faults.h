@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes allocations and thread creations fail on purpose. A program linked with faults.cc uses its
 // operator new and its pthread_create, as do the libraries that it loads; while nothing is armed
 // they only forward the call.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests the C API while resources fail, one in each pass: each allocation of the calling thread,
 // each allocation of the server's own threads, and each creation of a thread. Meanwhile servers
 // start, models are loaded and unloaded, requests are built, issued and answered, values and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults for a running server, as a library to be preloaded.
 //
 //   NEREID_FAULTS=seed=7,threads=200,files=300,shorts=20 LD_PRELOAD=libnereid_faults.so nereid ...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pass through a scenario of the C API during which something may fail on purpose, and a
 // request that ends properly whatever fails. Thread-compatible, except for the callbacks.
 #ifndef NEREID_TESTS_CONFORMANCE_CAPI_FAULTS_PROBE_H_

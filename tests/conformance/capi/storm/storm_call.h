@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One request of the storm, from its creation to its end, and the ledger in which all requests are
 // counted. The assertions hold whatever happens to a request: it is released once, it gets one
 // final answer and nothing after that, and each answer is right or an error that is allowed for the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The models of the storm, and random requests for them with their right answers. The random
 // choices depend only on the generator. Functions are thread-safe.
 #ifndef NEREID_TESTS_CONFORMANCE_CAPI_STORM_STORM_MODELS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A mixed storm on one server through the C API, meant for ThreadSanitizer and AddressSanitizer:
 // several threads send random requests to models of every kind, others cancel them, read statistics
 // and metrics, and load and unload models; then the server stops while requests are in flight.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface of the guest, a library that uses libtritonserver.so, for the program that loads
 // it.
 #ifndef NEREID_TESTS_CONFORMANCE_CAPI_UNLOAD_GUEST_H_

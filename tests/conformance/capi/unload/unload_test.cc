@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that loads libtritonserver.so, serves, deletes the server and closes the library, many
 // times: then no thread, and no code that runs when a thread ends, may still need the library.
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lets a test stop the model at a point that the test names in a file, and find its process."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts down, one response for each number."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keeps one sum for each sequence."""
 
 import numpy as np

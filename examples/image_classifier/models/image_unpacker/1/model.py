@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Unpacks picture files (JPEG, PNG and others), and scales them to the size that the network takes."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Adds and subtracts two tensors: the smallest model that computes something."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Adds up the responses of a model that sends several."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Asks another model twice at the same time."""
 
 import asyncio

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Passes its request on to the model that the request names."""
 
 import triton_python_backend_utils as pb_utils

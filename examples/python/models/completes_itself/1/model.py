@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Has no config.pbtxt: the model says itself what goes in and out."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Has a metric of its own on the server's metrics page."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers each request as often as it says: 3, 3, 3. The answers come from a thread of the model's
 own, so that the next requests need not wait."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turns texts into the numbers of their words, by a vocabulary in the model's folder."""
 
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client reads in the head fields that the server writes: the inverse of call_head.h's
 // encodings. For tests and fuzzers.
 #ifndef NEREID_FRONTENDS_GRPC_WIRE_TESTING_CALL_HEAD_DECODING_H_

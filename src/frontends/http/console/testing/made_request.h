@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the console share: a request without a connection. Pure functions.
 #ifndef NEREID_FRONTENDS_HTTP_CONSOLE_TESTING_MADE_REQUEST_H_
 #define NEREID_FRONTENDS_HTTP_CONSOLE_TESTING_MADE_REQUEST_H_

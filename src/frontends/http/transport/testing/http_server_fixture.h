@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests of the server over real sockets share: a handler that can keep its requests, and the
 // server. Waits are for events and end with a deadline; nothing sleeps.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_TESTING_HTTP_SERVER_FIXTURE_H_

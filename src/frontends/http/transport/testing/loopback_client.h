@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LoopbackClient: a plain blocking socket to a server on this machine, for tests. Every wait has
 // a deadline. Thread-compatible.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_TESTING_LOOPBACK_CLIENT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WithHost: what tests send, with the Host that HTTP/1.1 asks for and that says nothing to most of
 // them. A pure function.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_TESTING_WITH_HOST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ClientSession: the client's side of an HTTP/2 connection without a socket, for tests of the
 // server's side. It keeps all that it is told. Frames that no client should send are made with
 // RawFrame. Thread-compatible.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RecordingServer: a Session whose events and users keep what they are told, for tests; what they
 // do is up to the test. Thread-compatible.
 #ifndef NEREID_FRONTENDS_TRANSPORT_HTTP2_TESTING_RECORDING_SERVER_H_

@@ -1,2 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
 def shout(text):
     return text.upper()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Has a class, but not with the required name."""
 
 

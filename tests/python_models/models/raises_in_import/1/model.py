@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cannot be imported."""
 
 import a_module_that_nobody_has

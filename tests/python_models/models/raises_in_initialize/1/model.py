@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 class TritonPythonModel:
     """initialize fails two calls down, because of an undefined name."""
 
