@@ -68,7 +68,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/triton ${CMAKE_SOURCE_DIR}/include
 # What has to be built before anything can be installed, without the tests; and what the component `nereid` needs.
 add_custom_target(staged)
 add_custom_target(serving)
-set(serving tritonserver nereid)
+set(serving tritonserver nereid nereid_python_native)
 foreach(plugin IN LISTS plugins)
   get_target_property(folder ${plugin} NEREID_FOLDER)
   if(NOT folder MATCHES ${nereid_test_plugins})
