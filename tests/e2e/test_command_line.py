@@ -204,7 +204,7 @@ def test_a_model_file_is_served_under_its_name(
     sentence = f"serving '{file}' as the model 'my-digits' with the backend 'onnxruntime'"
     assert sentence in server.log_text()
     server.stop()
-    assert list(temporary.iterdir()) == []
+    assert list(temporary.glob("nereid_*")) == []
 
 
 def test_a_folder_is_a_model_or_a_repository(
@@ -241,6 +241,8 @@ def test_folders_without_a_model_are_told(tmp_path: Path) -> None:
 def test_an_option_that_names_a_flat_folder_gets_a_warning(
     server_factory: ServerFactory, tmp_path: Path
 ) -> None:
-    shutil.copy(MODEL, tmp_path / "net.onnx")
-    server = server_factory(tmp_path)
+    flat = tmp_path / "flat"
+    flat.mkdir()
+    shutil.copy(MODEL, flat / "net.onnx")
+    server = server_factory(flat)
     assert "only 'net.onnx', which belongs into" in server.log_text()

@@ -56,7 +56,7 @@ TEST(TuneState, IsReadAsItWasWritten) {
   EXPECT_EQ(read->Find({{2, 8, true, {4, 8}, 500}}), nullptr);
   EXPECT_EQ(read->models[0].times.at(Engine{2, "openvino"}).execution_processors, 1.5);
   EXPECT_EQ(ParseTuneState("{}").status().message(),
-            "it is no state of `nereid tune` of version 3");
+            "it is not a state file of `nereid tune` of version 3");
 }
 
 TEST(TuneState, AMeasurementReplacesTheOneBefore) {
@@ -92,7 +92,7 @@ TEST(TuneState, TheFileBelongsToOneModelAndItsOptions) {
   EXPECT_EQ(TuneStateJson(*LoadTuneState(file, Some().key)), TuneStateJson(Some()));
   EXPECT_THAT(LoadTuneState(file, "k").status().message(), HasSubstr("other options; remove it"));
   Write(file, "nonsense");
-  EXPECT_THAT(LoadTuneState(file, "k").status().message(), HasSubstr("it is no state"));
+  EXPECT_THAT(LoadTuneState(file, "k").status().message(), HasSubstr("it is not a state file"));
   EXPECT_THAT(SaveTuneState("/nowhere/state", Some()).message(), HasSubstr("cannot write"));
 }
 
