@@ -82,7 +82,7 @@ def uncomment(line: str) -> str:
 
 def read_header(text: str) -> tuple[list[str], list[Block]]:
     """The comment at the top of a header, and what follows."""
-    lines = text.splitlines()
+    lines = [line for line in text.splitlines() if "SPDX-License-Identifier" not in line]
     top = next(i for i, line in enumerate(lines) if not re.match(r"//|/\*| \*", line))
     blocks: list[Block] = []
     comment: list[str] = []

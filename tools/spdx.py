@@ -28,8 +28,8 @@ COMMENTS = {
     ".css": STARS,
 }
 NAMES = {"CMakeLists.txt": HASH, "Makefile": HASH}
-# Bundled from console/; models and inputs that tests read byte by byte.
-EXCEPT = ("console/dist/*", "tests/fuzz/corpus/*", "tests/golden/*")
+# Bundled from console/; recorded answers; models whose recorded errors name lines.
+EXCEPT = ("console/dist/*", "tests/golden/*", "tests/python_models/models/*")
 LINES_LOOKED_AT = 4
 
 

@@ -13,7 +13,7 @@ from docs.test_pages import NAMES
 from support.stage import PROJECT_ROOT, server_binary
 
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*[a-z0-9])(?![\w*-])")
-COMMANDS_LINE = re.compile(r"^  nereid ([a-z-]+) ", re.MULTILINE)
+COMMANDS_LINE = re.compile(r"^  ([a-z-]+)  +\S", re.MULTILINE)
 CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 CALL = re.compile(
     r"(?:^|[\s`(]|bin/)(?:nereid|tritonserver)"
@@ -25,36 +25,33 @@ CALL = re.compile(
 OF_OTHERS = {
     *("concurrency-range", "request-rate-range", "read-only", "shm-size", "ulimit", "user"),
     *("fast", "index", "speakers", "fork-server"),
+    "name",  # any option: `--name=value`
 }
 UNDOCUMENTED = {"help"}  # explains itself
 
 
 @cache
-def help_of(*command: str) -> str:
-    done = subprocess.run(
-        [server_binary(), *command, "--help"], capture_output=True, text=True, check=True
-    )
+def output_of(*words: str) -> str:
+    done = subprocess.run([server_binary(), *words], capture_output=True, text=True, check=True)
     return done.stdout
 
 
 @cache
 def commands() -> list[str]:
-    text = help_of()
-    return COMMANDS_LINE.findall(text[text.index("Commands") :])
+    text = output_of("--help")
+    listed = text[text.index("Commands:") :].split("\n\n")[0]
+    return COMMANDS_LINE.findall(listed)
 
 
 @cache
 def options_of_server() -> set[str]:
-    done = subprocess.run(
-        [server_binary(), "--help-markdown"], capture_output=True, text=True, check=True
-    )
-    return set(OPTION.findall(done.stdout)) | set(OPTION.findall(help_of()))
+    return set(OPTION.findall(output_of("--help-all")))
 
 
 @cache
 def options_of_commands() -> dict[str, set[str]]:
+    known = {name: set(OPTION.findall(output_of(name, "--help"))) | {"help"} for name in commands()}
     # `nereid serve` hands on the server's options.
-    known = {name: set(OPTION.findall(help_of(name))) | {"help"} for name in commands()}
     return known | {"serve": options_of_server()}
 
 
@@ -114,6 +111,8 @@ def pinned() -> dict[str, set[str]]:
     versions: dict[str, set[str]] = {}
     variables = dict(re.findall(r"^(\w+)=(\S+)$", read("tools/versions.env"), re.MULTILINE))
     for line in read("tools/dependencies.txt").splitlines():
+        if "PERF_ANALYZER" in line:  # an old wheel, of which only a program is used
+            continue
         if match := re.match(r"([\w.-]+)(?:\[.*\])?==(\S+)", line):
             version = re.sub(r"\$\{(\w+)\}", lambda found: variables[found[1]], match[2])
             versions.setdefault(match[1], set()).add(version)

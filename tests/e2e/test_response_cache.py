@@ -297,7 +297,8 @@ def test_too_large_entry_is_served_and_logged(
         "cache_miss": 3,
         "executions": 3,
     }
-    assert "Failed to insert key [" in server.log_text()
+    # A thread of the log's own writes the line.
+    poll_until("the line", lambda: "Failed to insert key [" in server.log_text(), 20)
 
 
 @pytest.mark.parametrize("behaviour", ["lookup_throws", "insert_fails"])

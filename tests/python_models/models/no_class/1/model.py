@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Has a class, but not with the required name."""
 
 

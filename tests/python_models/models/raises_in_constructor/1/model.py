@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 class TritonPythonModel:
     def __init__(self):
         raise OSError(28, "No space left on device", "/weights")

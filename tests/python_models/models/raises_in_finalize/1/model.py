@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 import triton_python_backend_utils as pb_utils
 
 

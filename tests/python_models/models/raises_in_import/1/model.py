@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Cannot be imported."""
 
 import a_module_that_nobody_has

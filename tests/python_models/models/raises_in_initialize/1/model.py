@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 class TritonPythonModel:
     """initialize fails two calls down, because of an undefined name."""
 
