@@ -11,17 +11,17 @@
 //      itself, with an idle instance on loan (InlinePolicy, docs/adr/0004). Otherwise one idle
 //      instance is woken, but only if a batch is due with this request.
 //   3. Is a batch due? The thread of an instance, inside Next, first drops what was cancelled or
-//   has
-//      timed out, and asks the model's own batching functions, if it has any, about requests that
-//      they have not seen (StrategySession). Then it asks BatchFormer, which walks the queue from
+//      has timed out, and asks the model's own batching functions, if it has any, about requests
+//      that they have not seen (StrategySession).
+//      Then it asks BatchFormer, which walks the queue from
 //      its head and adds requests as long as they fit and may share a batch (MayShareBatch).
 //      BatchPolicy says when to stop waiting for more: both are functions of queue and time,
 //      without lock and clock (batch_policy.h). With a latency target AdaptivePolicy says it
 //      instead.
-//   4. If a batch is due, the thread leaves with it, and wakes another if requests are left. If
-//   none
-//      is, it sleeps. Of all idle threads one, the leader, sleeps until the policy wants to be
-//      asked again; the others sleep until they are woken (IdleInstances).
+//   4. If a batch is due, the thread leaves with it, and wakes another if requests are left.
+//      If none is, it sleeps.
+//      Of all idle threads one, the leader, sleeps until the policy wants to be asked again;
+//      the others sleep until they are woken (IdleInstances).
 //
 // A request that is cancelled, or times out, leaves the queue at once, also while all instances
 // work: by the thread that cancels, or a thread of the timer.
@@ -30,9 +30,9 @@
 //
 //   - Without `dynamic_batching` every request runs alone. With it and no delay, an idle instance
 //     takes what is queued, so batches grow with the load by themselves. This is the right start.
-//   - `max_queue_delay_microseconds` lets an idle instance wait for more. It costs latency at low
-//   load
-//     and helps where one large execution is much cheaper than several small ones.
+//   - `max_queue_delay_microseconds` lets an idle instance wait for more.
+//     It costs latency at low load, and helps where one large execution is much cheaper than
+//     several small ones.
 //   - `preferred_batch_size` only where these sizes really run faster; others wait for the delay.
 //   - `nereid.target_p99_us` chooses delay and size from what executions take, and excludes both.
 //   - `instance_group` counts before delays: with an idle instance there is nothing to batch.
@@ -40,9 +40,9 @@
 //     overload; they do not make anything faster.
 //   - `nereid.inline_execution` switches executions by I/O threads on and off for one model.
 //   - nereid_batch_count tells by reason why batches left, and `nereid explain MODEL` how large
-//   they
-//     were: many `delay_over` with small batches mean that the delay is paid for nothing, many
-//     `full` that the model could use a larger max_batch_size.
+//     they were: many `delay_over` with small batches mean that the delay is paid for nothing,
+//     many `full` that the model could use a larger max_batch_size.
+//
 //
 // One mutex guards queue, instances and strategy. No scope that holds it calls the backend, the
 // strategy, or a client's callback: what a look has found to do comes after the scope.
