@@ -10,6 +10,8 @@ namespace {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+}  // namespace
+
 // Levenshtein distance, one row of the table at a time.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -25,8 +27,6 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   }
   return row.back();
 }
-
-}  // namespace
 
 std::string FewestEdits(std::string_view name, std::span<const std::string> candidates) {
   if (name.size() > kLongestMisspelt) return "";

@@ -14,6 +14,10 @@ namespace nereid {
 // quadratic.
 inline constexpr size_t kLongestMisspelt = 128;
 
+// How many single-character edits (insert, delete, replace) turn `a` into `b`, ignoring the case of
+// ASCII letters. Takes time in proportion to the product of their sizes.
+size_t EditDistance(std::string_view a, std::string_view b);
+
 // The candidate with the fewest single-character edits to `name`, ignoring the case of ASCII
 // letters; the first one if several are equally near. Nothing if a third or more of the longer name
 // would have to change, because no advice is better than bad advice.

@@ -5,10 +5,10 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
-#include <algorithm>
 #include <ostream>
 
 #include "base/status_macros.h"
+#include "plain/nearest.h"
 
 namespace nereid {
 namespace {
@@ -16,22 +16,6 @@ namespace {
 constexpr int kWrong = 2;
 
 enum class Grammar { kServer, kCommand };
-
-// Edits (insert, delete, replace) that turn `a` into `b`.
-size_t EditDistance(absl::string_view a, absl::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
 
 std::vector<const Flag*> AllOf(const std::vector<FlagGroup>& table) {
   std::vector<const Flag*> flags;
@@ -170,10 +154,11 @@ std::string NearestName(absl::Span<const std::string> names, absl::string_view n
   for (const std::string& known : names) {
     if (name.size() > 1 && absl::StartsWith(known, name)) return known;
   }
+  if (name.size() > kLongestMisspelt) return "";
   std::string nearest;
   size_t nearest_distance = name.size() / 2 + 2;  // a larger distance is no help
   for (const std::string& known : names) {
-    const size_t distance = EditDistance(name, known);
+    const size_t distance = EditDistance({name.data(), name.size()}, known);
     if (distance >= nearest_distance) continue;
     nearest = known;
     nearest_distance = distance;
