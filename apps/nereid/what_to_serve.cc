@@ -3,6 +3,7 @@
 
 #include <absl/algorithm/container.h>
 #include <absl/strings/ascii.h>
+#include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
@@ -58,12 +59,7 @@ fs::path WithoutSlash(const std::string& path) {
 }
 
 std::string Quoted(absl::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "\"";
+  return absl::StrCat("\"", absl::Utf8SafeCEscape(text), "\"");
 }
 
 std::string ConfigOf(const std::string& file, const FileKind& kind) {
