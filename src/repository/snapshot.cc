@@ -6,6 +6,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -16,19 +17,32 @@ namespace {
 constexpr int kMaxDepth = 16;  // limited, because a link may lead to a parent folder
 constexpr absl::string_view kIgnored = "__pycache__";
 
-void AddFiles(const FileSystem& fs, const std::string& directory, const std::string& prefix,
-              int depth, ModelFiles* files) {
-  const auto entries = fs.ListDirectory(directory);
-  if (!entries.ok() || depth > kMaxDepth) return;
-  for (const DirEntry& entry : *entries) {
-    if (entry.name == kIgnored) continue;
-    const std::string path = JoinPath(directory, entry.name);
-    const std::string name = prefix.empty() ? entry.name : absl::StrCat(prefix, "/", entry.name);
-    if (entry.is_directory) {
-      files->files[name] = FileStat{.is_directory = true, .size = 0, .mtime_ns = 0};
-      AddFiles(fs, path, name, depth + 1, files);
-    } else if (const auto stat = fs.Stat(path); stat.ok()) {
-      files->files[name] = *stat;
+// Takes in what `top` holds, outer folders first: so a model's own files are among them, however
+// many there are further inside.
+void AddFiles(const FileSystem& fs, const std::string& top, ModelFiles* files) {
+  struct Folder {
+    std::string path;
+    std::string prefix;
+    int depth;
+  };
+  std::deque<Folder> left = {{top, "", 0}};
+  for (; !left.empty(); left.pop_front()) {
+    const Folder& folder = left.front();
+    const auto entries = fs.ListDirectory(folder.path);
+    if (!entries.ok()) continue;
+    for (const DirEntry& entry : *entries) {
+      if (files->files.size() >= kMostModelFiles) return;
+      if (entry.name == kIgnored) continue;
+      std::string path = JoinPath(folder.path, entry.name);
+      const std::string name = absl::StrCat(folder.prefix, entry.name);
+      if (entry.is_directory) {
+        files->files[name] = FileStat{.is_directory = true, .size = 0, .mtime_ns = 0};
+        if (folder.depth < kMaxDepth) {
+          left.push_back({std::move(path), absl::StrCat(name, "/"), folder.depth + 1});
+        }
+      } else if (const auto stat = fs.Stat(path); stat.ok()) {
+        files->files[name] = *stat;
+      }
     }
   }
 }
@@ -146,7 +160,7 @@ absl::StatusOr<ModelFiles> ScanModel(const FileSystem& fs, const std::string& di
   ModelFiles files;
   files.directory = directory;
   files.files[""] = stat;
-  AddFiles(fs, directory, "", 0, &files);
+  AddFiles(fs, directory, &files);
   return files;
 }
 

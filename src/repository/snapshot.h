@@ -19,9 +19,14 @@
 
 namespace nereid {
 
+// A model's folder may lead anywhere by links, also back to itself, and a file that is served alone
+// lies in any folder. What is beyond this many files is not looked at, and may change unnoticed.
+inline constexpr size_t kMostModelFiles = 50'000;
+
 // The files of one model, by path relative to its directory. The directory itself is included under
 // "", with its time. For deeper directories only the names count: what a backend writes beside its
 // code (__pycache__, which is left out) must not look like a changed model.
+// Not more than kMostModelFiles are known, those of outer folders first.
 struct ModelFiles {
   std::string directory;
   std::map<std::string, FileStat> files;

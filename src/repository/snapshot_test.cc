@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "filesystem/fake_file_system.h"
 
 namespace nereid {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Key;
@@ -131,6 +135,20 @@ TEST_F(SnapshotTest, AVersionIsTheSameWhateverBecomesOfOthers) {
   EXPECT_FALSE(SameVersionFiles(before, now(), 2));
   fs_.WriteFile("/r/m/labels.txt", "cat");
   EXPECT_FALSE(SameVersionFiles(before, now(), 1));
+}
+
+TEST_F(SnapshotTest, OfTooManyFilesTheOuterOnesAreKnown) {
+  for (size_t i = 0; i <= kMostModelFiles; ++i) {
+    fs_.WriteFile("/r/m/1/inner/" + std::to_string(i), "");
+  }
+  const RepositorySnapshot before = Scan();
+  const ModelFiles& files = before.models.at(Id("m"));
+  EXPECT_LE(files.files.size(), kMostModelFiles + 1);
+  EXPECT_THAT(files.files, AllOf(Contains(Key("config.pbtxt")), Contains(Key("1/model.onnx")),
+                                 Contains(Key("2/model.onnx"))));
+  EXPECT_THAT(ChangedModels(before, Scan()), IsEmpty());
+  fs_.WriteFile("/r/m/2/model.onnx", "TWO");
+  EXPECT_THAT(ChangedModels(before, Scan()), ElementsAre(Id("m")));
 }
 
 }  // namespace
