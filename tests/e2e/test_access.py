@@ -238,7 +238,7 @@ def test_keys_come_and_go_without_a_restart(
     key_file.write_text(f"all {new_key}\n")
     poll_until("the new key", lambda: status(new_key) == 200)
     assert status(ADMIN_KEY) == 401
-    assert "keys in" in server.log_text()
+    server.wait_for_log("keys in")
 
 
 def test_without_a_key_the_answer_says_how(
@@ -333,4 +333,4 @@ def test_wrong_options_end_the_start(
 ) -> None:
     server = server_factory(models, option, wait_for=None)
     assert server.wait_exit() == 1
-    assert why in server.log_text()
+    server.wait_for_log(why)

@@ -117,7 +117,7 @@ def test_no_version(server_factory: ServerFactory, model_repository: ModelReposi
     model_repository.add("empty", 'backend: "identity"\n', versions=())
     server = start_with_good_one(server_factory, model_repository)
     expected = "at least one version must be available under the version policy of model 'empty'"
-    assert expected in server.log_text()
+    server.wait_for_log(expected)
     assert_not_served(server, "empty")
 
 
@@ -155,8 +155,8 @@ def test_failed_model_ends_the_start(
     model_repository.add_identity("orphan", backend="nonesuch")
     server = server_factory(model_repository, wait_for=None)
     assert server.wait_exit() == 1
-    assert "creating server: Internal - failed to load all models" in server.log_text()
-    assert "nonesuch" in server.log_text()
+    server.wait_for_log("creating server: Internal - failed to load all models")
+    server.wait_for_log("nonesuch")
 
 
 def test_same_model_in_two_repositories(server_factory: ServerFactory, tmp_path: Path) -> None:

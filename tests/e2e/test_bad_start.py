@@ -53,7 +53,7 @@ def test_one_port_for_two_services(
     options = (f"--http-port={used_port}", f"--grpc-port={used_port}")
     server = server_factory(repository, *options, wait_for=None)
     assert server.wait_exit() == 1
-    assert "at the same address and port" in server.log_text()
+    server.wait_for_log("at the same address and port")
 
 
 def test_ports_that_the_server_chose(
@@ -72,8 +72,8 @@ def test_files_of_tls_without_tls(
 ) -> None:
     server = server_factory(repository, f"--{port}-{file}=any.pem", wait_for=None)
     assert server.wait_exit() == 1
-    assert f"--{port}-{file} names a file for TLS" in server.log_text()
-    assert f"--{port}-use-ssl=true turns it on" in server.log_text()
+    server.wait_for_log(f"--{port}-{file} names a file for TLS")
+    server.wait_for_log(f"--{port}-use-ssl=true turns it on")
     assert "Started" not in server.log_text()
 
 
@@ -88,13 +88,13 @@ def test_repository_that_is_a_file(server_factory: ServerFactory, tmp_path: Path
     file.write_text("not a folder")
     server = server_factory(file, wait_for=None)
     assert server.wait_exit() == 1
-    assert "repository path is not a valid directory" in server.log_text()
+    server.wait_for_log("repository path is not a valid directory")
 
 
 def test_no_repository(server_factory: ServerFactory) -> None:
     server = server_factory([], wait_for=None)
     assert server.wait_exit() == 1
-    assert "--model-repository must be specified" in server.log_text()
+    server.wait_for_log("--model-repository must be specified")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_bad_values_of_options_without_effect(
     server = server_factory(repository, "--cuda-memory-pool-byte-size=x", wait_for=None)
     assert server.wait_exit() == 1
     assert 'Bad option: "--cuda-memory-pool-byte-size".' in server.log_text()
-    assert "requires format <first>:<second>. Found: x" in server.log_text()
+    server.wait_for_log("requires format <first>:<second>. Found: x")
 
 
 def test_options_without_effect_and_deprecated_ones_are_named(

@@ -202,7 +202,7 @@ def test_a_model_file_is_served_under_its_name(
     server = serve(*command, file, TMPDIR=str(temporary))
     server.wait_for("/v2/models/my-digits/ready")
     sentence = f"serving '{file}' as the model 'my-digits' with the backend 'onnxruntime'"
-    assert sentence in server.log_text()
+    server.wait_for_log(sentence)
     server.stop()
     assert list(temporary.glob("nereid_*")) == []
 
@@ -245,4 +245,4 @@ def test_an_option_that_names_a_flat_folder_gets_a_warning(
     flat.mkdir()
     shutil.copy(MODEL, flat / "net.onnx")
     server = server_factory(flat)
-    assert "only 'net.onnx', which belongs into" in server.log_text()
+    server.wait_for_log("only 'net.onnx', which belongs into")

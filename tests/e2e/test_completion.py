@@ -211,7 +211,7 @@ def test_a_detector_needs_no_configuration(server: ServerProcess) -> None:
     assert [out["dims"] for out in config["output"]] == [[-1, 2]]
     found = outputs(infer(server, "detector", [[0, 5], [6, 7], [0, 0]]))
     assert found == {"FOUND": ([3, 2], [0, 1, 1, 0, 1, 1])}
-    assert "the first dimension of 'X' is called 'images' in the file" in server.log_text()
+    server.wait_for_log("the first dimension of 'X' is called 'images' in the file")
 
 
 def test_a_wrong_batch_dimension_is_told(server: ServerProcess) -> None:

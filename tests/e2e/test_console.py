@@ -201,7 +201,7 @@ def test_all_addresses(console: Console, repository: ModelRepository, tmp_path: 
         )
         assert found is not None
         assert found[2] != console.token, "each start has a token of its own"
-        assert "other machines can reach the console" in other.log_text()
+        other.wait_for_log("other machines can reach the console")
         assert "other machines" not in console.server.log_text()
         assert raw_http.get(f"127.0.0.1:{found[1]}", "/").status == 200
     finally:

@@ -102,4 +102,4 @@ def test_a_library_that_is_not_there(
     add_model(model_repository, "libnothing.so")
     server = server_factory(model_repository, wait_for=None)
     assert server.wait_exit() == 1
-    assert "libnothing.so" in server.log_text()
+    server.wait_for_log("libnothing.so")

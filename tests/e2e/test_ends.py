@@ -128,7 +128,7 @@ def test_the_next_start_clears_what_a_kill_left(
     third = start(server_factory, model_repository, temporary, EXPLICIT)
     (temporary / "nereid_model_stranger").rmdir()
     assert left_in(temporary) == kept
-    assert "which a process that is gone left behind" in third.log_text()
+    third.wait_for_log("which a process that is gone left behind")
     assert_serving(lives.http_url, "a")
 
 
@@ -241,7 +241,7 @@ def test_the_exit_timeout_is_kept(
         waiting = provoke(server)
     server.send_signal(signal.SIGTERM)
     assert server.wait_exit() == 1
-    assert said in server.log_text()
+    server.wait_for_log(said)
     # The other model has ended properly, with its agent.
     check_journal(journal, 1)
     assert left_in(temporary) == []
@@ -332,8 +332,8 @@ def test_a_start_that_fails_ends_although_a_finalize_hangs(
         {"TMPDIR": str(temporary)},
     )
     assert server.wait_exit() == 1
-    assert "Model 'm' (version 1) has not been torn down yet" in server.log_text()
-    assert "failed to load all models: broken" in server.log_text()
+    server.wait_for_log("Model 'm' (version 1) has not been torn down yet")
+    server.wait_for_log("failed to load all models: broken")
 
 
 # ---- Random ends.

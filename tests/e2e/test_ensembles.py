@@ -437,7 +437,7 @@ def test_metadata_and_index(server: ServerProcess) -> None:
     assert metadata["inputs"] == [
         {"name": "IMAGE", "datatype": "UINT8", "shape": [-1, SIDE, SIDE, 3]}
     ]
-    assert "Ensemble model 'stream' configured with max_inflight_requests: 1" in server.log_text()
+    server.wait_for_log("Ensemble model 'stream' configured with max_inflight_requests: 1")
 
 
 BAD_ENSEMBLES = {

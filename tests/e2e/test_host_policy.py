@@ -78,7 +78,7 @@ def test_a_policy_that_cannot_be(
     model_repository.add_identity("echo")
     server = server_factory(model_repository, f"--host-policy={policy}", wait_for=None)
     assert server.wait_exit() == 1
-    assert text in server.log_text()
+    server.wait_for_log(text)
 
 
 def test_passive_instances_are_there_and_get_no_work(
@@ -106,4 +106,4 @@ def test_a_model_of_passive_instances_does_not_load(
     model_repository.add_identity("idle", extra="instance_group { count: 2 passive: true }")
     server = server_factory(model_repository, wait_for=None)
     assert server.wait_exit() == 1
-    assert "model 'idle' has no instance that takes requests: all are passive" in server.log_text()
+    server.wait_for_log("model 'idle' has no instance that takes requests: all are passive")

@@ -470,7 +470,7 @@ def test_rest_on_the_grpc_port_is_no_way_around_http(
             assert answer.status_code == 415
             assert "REST is not served on this port: " in answer.text
         assert client.get(url + "/v2/health/live").status_code == 405
-    assert "The gRPC port answers no REST: " in server.log_text()
+    server.wait_for_log("The gRPC port answers no REST: ")
 
 
 def test_grpc_and_rest_on_one_connection(server: ServerProcess) -> None:

@@ -71,7 +71,7 @@ def test_max_input_size_must_be_positive(
 ) -> None:
     server = server_factory(echo_repository, f"--http-max-input-size={value}", wait_for=None)
     assert server.wait_exit() == 1
-    assert "Error: --http-max-input-size must be greater than 0." in server.log_text()
+    server.wait_for_log("Error: --http-max-input-size must be greater than 0.")
 
 
 def test_body_beyond_the_limit_is_refused_before_it_is_read(
@@ -191,10 +191,10 @@ def test_bytes_in_flight_follow_from_the_memory_limit(
     env = {"NEREID_MEMORY_LIMIT": str(1 << 30)}
     server = server_factory(echo_repository, env=env)
     assert metric(server.metrics_url, "nereid_in_flight_bytes_limit") == 416 << 20
-    assert "at most 416 MiB of requests and responses in flight" in server.log_text()
+    server.wait_for_log("at most 416 MiB of requests and responses in flight")
     server = server_factory(echo_repository, "--max-in-flight-bytes=5000000", env=env)
     assert metric(server.metrics_url, "nereid_in_flight_bytes_limit") == 5000000
     assert "in flight" not in server.log_text()
     wrong = server_factory(echo_repository, env={"NEREID_MEMORY_LIMIT": "1Gi"}, wait_for=None)
     assert wrong.wait_exit() == 1
-    assert "NEREID_MEMORY_LIMIT" in wrong.log_text()
+    wrong.wait_for_log("NEREID_MEMORY_LIMIT")

@@ -234,7 +234,7 @@ def test_a_missing_file_is_named(
     arguments.append(f"--{port}-{missing}=no/such/file")
     server = server_factory(model_repository, *arguments, wait_for=None)
     assert server.wait_exit() == 1
-    assert f"'no/such/file' (--{port}-{missing})" in server.log_text()
+    server.wait_for_log(f"'no/such/file' (--{port}-{missing})")
 
 
 @pytest.mark.parametrize(

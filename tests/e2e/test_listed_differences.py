@@ -13,7 +13,7 @@ from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 from conftest import ServerFactory
 from support import raw_http
-from support.metrics import metric, read_metrics
+from support.metrics import metric
 from support.nereid import INTERPRETER
 from support.poll import poll_until
 from support.repository import ModelRepository, tensor_text
@@ -118,8 +118,8 @@ def test_more_instances_of_a_sequence_model_need_a_load(
 def test_cloud_storage_is_not_read(server_factory: ServerFactory, path: str) -> None:
     server = server_factory([], f"--model-repository={path}", wait_for=None)
     assert server.wait_exit() == 1
-    assert f"repository path is not a valid directory: '{path}'" in server.log_text()
-    assert "cloud storage is not supported: copy or mount it" in server.log_text()
+    server.wait_for_log(f"repository path is not a valid directory: '{path}'")
+    server.wait_for_log("cloud storage is not supported: copy or mount it")
 
 
 # Each instance waits until both have come.

@@ -531,7 +531,7 @@ def test_values_that_the_original_takes(
     server = server_factory(
         model_repository, "--backend-config=onnxruntime,enable-global-threadpool=on"
     )
-    assert line in server.log_text()
+    server.wait_for_log(line)
 
 
 def test_many_versions_of_numbers(

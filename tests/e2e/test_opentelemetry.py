@@ -359,7 +359,7 @@ def test_addresses_that_cannot_be(server_factory: ServerFactory, models: ModelRe
         wait_for=None,
     )
     assert server.wait_exit() == 1
-    assert "begins with http:// or https://" in server.log_text()
+    server.wait_for_log("begins with http:// or https://")
     bad = server_factory(
         models,
         "--trace-config=mode=opentelemetry",

@@ -145,7 +145,7 @@ def test_what_runs_a_model_is_told(
     assert (config["backend"], config["runtime"]) == ("greeter", "model.py")
     assert [tensor["name"] for tensor in config["input"]] == ["IN"]
     line = f"greeter  {greeter_backends.directory}/greeter/model.py"
-    assert line in greeter_server.log_text()
+    greeter_server.wait_for_log(line)
 
 
 @pytest.mark.parametrize("spelled", ["{0}/", "{0}/../backends", "{parent}//backends", "{link}"])

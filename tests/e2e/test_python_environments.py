@@ -188,7 +188,7 @@ def test_requirements_are_not_installed_unasked(
     (folder / "1" / "requirements.txt").write_text("tiny_package\n", encoding="utf-8")
     server = server_factory(model_repository, *settings(tmp_path / "cache"))
     assert ask(server, "needs")["answer"] == "No module named 'tiny_package'"
-    assert "--backend-config=python,install-requirements=true has it installed" in server.log_text()
+    server.wait_for_log("--backend-config=python,install-requirements=true has it installed")
 
 
 @pytest.mark.skipif(

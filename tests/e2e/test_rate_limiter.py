@@ -97,7 +97,7 @@ def test_without_limits_there_is_what_the_neediest_needs(
     add(model_repository, "two", resource("R", 3) + resource("S", 2))
     server = server_factory(model_repository, ON, "--log-verbose=1")
     for count in ("Resource: R\\t Count: 4", "Resource: S\\t Count: 2", "Resource: G\\t Count: 1"):
-        assert count in server.log_text()
+        server.wait_for_log(count)
     started = time.monotonic()
     asked = [InBackground(server.http_url, name) for name in ("one", "two")]
     for request in asked:
@@ -151,5 +151,5 @@ def test_off_nobody_looks_at_it(
     add(model_repository, "one", resource("R", 4) + resource("R", 4, is_global=True))
     server = server_factory(model_repository, "--rate-limit-resource=R:1")
     assert InBackground(server.http_url, "one").answer().status == 200
-    assert "have no effect: it is off (--rate-limit)" in server.log_text()
+    server.wait_for_log("have no effect: it is off (--rate-limit)")
     assert raw_http.get(server.http_url, "/v2/health/ready").status == 200

@@ -71,7 +71,7 @@ def test_a_check_that_hangs_holds_up_nobody(server: ServerProcess) -> None:
     answer = raw_http.get(server.http_url, "/v2/models/hangs/ready")
     assert answer.error() == "Model version not ready"
     assert_echo(server, "hangs")
-    assert "has not answered TRITONBACKEND_ModelInstanceReady for 5 s" in server.log_text()
+    server.wait_for_log("has not answered TRITONBACKEND_ModelInstanceReady for 5 s")
     end_by_force(server)
 
 

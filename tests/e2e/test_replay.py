@@ -325,7 +325,7 @@ def test_a_recording_that_is_full_has_no_more_tensors(tmp_path: Path) -> None:
             http.infer("echo", [tensor])
     server.stop()
     assert (tmp_path / "recording.jsonl").stat().st_size <= 10_000
-    assert "ends: it has reached 10000 bytes (--record-max-bytes)" in server.log_text()
+    server.wait_for_log("ends: it has reached 10000 bytes (--record-max-bytes)")
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_options_without_effect_are_refused(
     (tmp_path / "models").mkdir()
     server = start_nereid(tmp_path / "models", tmp_path, options)
     assert server.wait_exit() == 1
-    assert error in server.log_text()
+    server.wait_for_log(error)
 
 
 @pytest.mark.parametrize(
@@ -377,4 +377,4 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     server = start_nereid(tmp_path / "models", tmp_path, [f"--record={tmp_path}/none/r"])
     assert server.wait_exit() == 1
-    assert "(--record) cannot be written: No such file or directory" in server.log_text()
+    server.wait_for_log("(--record) cannot be written: No such file or directory")

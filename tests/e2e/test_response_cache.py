@@ -297,8 +297,7 @@ def test_too_large_entry_is_served_and_logged(
         "cache_miss": 3,
         "executions": 3,
     }
-    # A thread of the log's own writes the line.
-    poll_until("the line", lambda: "Failed to insert key [" in server.log_text(), 20)
+    server.wait_for_log("Failed to insert key [")
 
 
 @pytest.mark.parametrize("behaviour", ["lookup_throws", "insert_fails"])
@@ -315,7 +314,7 @@ def test_failing_cache_fails_no_request(
             np.testing.assert_array_equal(got, sent)
     assert statistics(server, "echo")["cache_hit"] == 0
     assert statistics(server, "echo")["executions"] == 3
-    assert "in cache 'testing': " in server.log_text()
+    server.wait_for_log("in cache 'testing': ")
 
 
 def test_slow_cache_holds_no_io_thread(
@@ -466,7 +465,7 @@ def test_redis_that_goes_away_and_comes_back(
         for _ in range(20):
             assert echo(server.http_url).status == 200
         assert statistics(server, "echo")["cache_hit"] == 1
-        assert "Failed to look up a response of model 'echo' in cache 'redis'" in server.log_text()
+        server.wait_for_log("Failed to look up a response of model 'echo' in cache 'redis'")
         redis = RedisServer(tmp_path / "redis", port=redis.port)
 
         def hit_again() -> bool:

@@ -73,7 +73,7 @@ def test_signal_lets_requests_finish(
         assert answer.status == 200, answer.body
         assert answer.json()["outputs"][0]["data"] == [1.0, 2.0]
     assert server.wait_exit() == 0
-    assert "Waiting for in-flight requests to complete." in server.log_text()
+    server.wait_for_log("Waiting for in-flight requests to complete.")
 
 
 def test_grpc_requests_finish(
@@ -157,7 +157,7 @@ def test_not_ready_from_the_signal_on(
     assert not all(request.is_done() for request in requests), "it was to be while draining"
     assert [request.answer().status for request in requests] == [200, 200]
     assert server.wait_exit() == 0
-    assert "Model 'slow' (version 1) has " in server.log_text()
+    server.wait_for_log("Model 'slow' (version 1) has ")
 
 
 def test_a_lame_duck_is_not_ready_and_serves(

@@ -38,7 +38,7 @@ def test_it_is_served_under_the_name_of_the_folder(
     server = server_factory(folder)
     assert served(server.http_url) == ["models"]
     assert_serving(server.http_url, "models")
-    assert f"'{folder}' is the folder of one model, which is served as 'models'" in server.log_text()
+    server.wait_for_log(f"'{folder}' is the folder of one model, which is served as 'models'")
 
 
 def test_its_configuration_may_name_it(server_factory: ServerFactory, folder: Path) -> None:
@@ -76,7 +76,7 @@ def test_it_can_be_unloaded_and_loaded_again(server_factory: ServerFactory, fold
 def test_a_name_that_no_model_can_have(server_factory: ServerFactory, folder: Path) -> None:
     server = server_factory(folder, "--single-model-name=a/b", wait_for=None)
     assert server.wait_exit() == 1
-    assert "invalid model name 'a/b'" in server.log_text()
+    server.wait_for_log("invalid model name 'a/b'")
 
 
 def test_nereid_check_knows_it(folder: Path) -> None:

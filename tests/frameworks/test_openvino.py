@@ -172,8 +172,8 @@ def test_streams_are_told(server: ServerProcess) -> None:
 
 
 def test_fixed_batch_sizes_are_told(server: ServerProcess) -> None:
-    assert "states: 0; fixed batch sizes: 1,8" in server.log_text()
-    assert "states: 0; fixed batch sizes: 3,8" in server.log_text()
+    server.wait_for_log("states: 0; fixed batch sizes: 1,8")
+    server.wait_for_log("states: 0; fixed batch sizes: 3,8")
     assert "'FIXED_BATCH_SIZES' asks for 16, but max_batch_size is 8" in reason(server, "too_large")
 
 

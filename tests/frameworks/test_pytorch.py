@@ -283,7 +283,7 @@ def test_names(client: Client) -> None:
 
 
 def test_order_is_warned_of(server: ServerProcess) -> None:
-    assert "Falling back to enforcing strict ordering from model configuration" in server.log_text()
+    server.wait_for_log("Falling back to enforcing strict ordering from model configuration")
 
 
 def test_dictionary(client: Client) -> None:

@@ -79,7 +79,7 @@ def test_threads_keep_to_the_processors(server: ServerProcess) -> None:
     before = thread_count(server)
     load(server, "told", clients=2)
     assert thread_count(server) == before + CPUS + 1
-    assert "as INTRA_OP_THREAD_COUNT says" in server.log_text()
+    server.wait_for_log("as INTRA_OP_THREAD_COUNT says")
 
 
 def test_threads_that_serve_connections_run_models_of_one_thread(tmp_path: Path) -> None:

@@ -277,7 +277,7 @@ def test_threads_as_told(repository: TensorflowRepository, server_factory: Serve
     threads = {"TF_NUM_INTRA_THREADS": "3", "TF_NUM_INTER_THREADS": "2"}
     repository.add_network("mlp", ONE_INSTANCE, threads)
     server = server_factory(repository)
-    assert "threads: within an operator 3; operators in parallel on 2 " in server.log_text()
+    server.wait_for_log("threads: within an operator 3; operators in parallel on 2 ")
     assert answers(server)
 
 

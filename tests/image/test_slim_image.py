@@ -73,7 +73,7 @@ def test_it_serves_and_ends(slim: Image, containers: ContainerFactory, tmp_path:
         assert (done.returncode, done.stdout) == (0, f"Model 'digits' at {url} is ready.\n")
     container.send_signal(signal.SIGTERM)
     assert container.wait_exit() == 0
-    assert "signal 15 received: stopping" in container.log_text()
+    container.wait_for_log("signal 15 received: stopping")
     done = run_inside(slim, ["nereid", "probe", f"--url={url}"], tmp_path)
     assert done.returncode == 1
 
@@ -123,8 +123,8 @@ def test_a_backend_for_another_processor(
         file.write((183).to_bytes(2, "little"))  # AArch64
     container = containers(slim, {model_repository.root: "/models"})
     assert container.wait_exit() == 1
-    assert "libtriton_foreign.so" in container.log_text()
-    assert "is built for AArch64, and this program for " in container.log_text()
+    container.wait_for_log("libtriton_foreign.so")
+    container.wait_for_log("is built for AArch64, and this program for ")
 
 
 def test_a_python_model_needs_the_other_image(
@@ -134,4 +134,4 @@ def test_a_python_model_needs_the_other_image(
     (folder / "1" / "model.py").write_text("", encoding="utf-8")
     container = containers(slim, {model_repository.root: "/models"})
     assert container.wait_exit() == 1
-    assert "unable to find backend library for backend 'python'" in container.log_text()
+    container.wait_for_log("unable to find backend library for backend 'python'")

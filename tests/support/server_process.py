@@ -67,6 +67,12 @@ class ServerProcess:
         """Everything the server has written so far: stdout, then stderr."""
         return self.stdout_text() + self.stderr_text()
 
+    def wait_for_log(self, text: str, seconds: float = 20.0) -> None:
+        """Waits until the server has written `text`: a thread of its own writes the log, so a line may
+        come after the answer that it is about."""
+        what = f"{text!r} in the log"
+        poll_until(what, lambda: text in self.log_text(), seconds, self._last_words)
+
     def _last_words(self) -> str:
         return f"command: {' '.join(self.command)}\nlog:\n{self.log_text()[-4000:]}"
 
