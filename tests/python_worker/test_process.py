@@ -282,6 +282,31 @@ def test_multiprocessing(start: StartWorker) -> None:
     assert worker.execute(request(1)) == ("ok", (((1, "30 30"), (), ""),), (1,))
 
 
+def test_a_child_that_is_terminated_at_once_ends(session: Session) -> None:
+    assert session.run(
+        """
+        import signal, time
+
+        def ends():
+            child = os.fork()
+            if child == 0:
+                while True:
+                    time.sleep(1)
+            os.kill(child, signal.SIGTERM)
+            deadline = time.monotonic() + 5
+            while time.monotonic() < deadline:
+                ended, status = os.waitpid(child, os.WNOHANG)
+                if ended:
+                    return os.WTERMSIG(status) == signal.SIGTERM
+                time.sleep(0.001)
+            os.kill(child, signal.SIGKILL)
+            return False
+
+        result = all(ends() for _ in range(20)), signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
+        """
+    ) == "(True, True)"
+
+
 def test_what_the_title_and_the_descriptors_are(session: Session) -> None:
     assert Path(f"/proc/{session.worker.pid}/comm").read_text() == "model_0_0\n"
     listed = session.run(

@@ -6,10 +6,27 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 
 import _nereid_native as native
 
 from . import relay
+
+_IGNORED = (signal.SIGINT, signal.SIGTERM)
+
+_forking = threading.local()  # mask: which signals this thread blocked before it forked
+
+
+def _before_fork() -> None:
+    relay.before_fork()
+    # A child that is terminated at once, as those of a Pool are, would ignore that like its parent: the
+    # signal waits until the child has handlers of its own.
+    _forking.mask = signal.pthread_sigmask(signal.SIG_BLOCK, _IGNORED)
+
+
+def _in_parent() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, _forking.mask)
+    relay.after_fork()
 
 
 def _in_child() -> None:
@@ -17,6 +34,7 @@ def _in_child() -> None:
     # The model's process ignores these signals; its children end on them as usual.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, _forking.mask)
 
 
 def _nothing(number: int, frame: object) -> None:
@@ -25,8 +43,8 @@ def _nothing(number: int, frame: object) -> None:
 
 def set_up() -> None:
     """Ignores Ctrl-C at the server's terminal: only the server ends this process."""
-    signal.signal(signal.SIGINT, _nothing)
-    signal.signal(signal.SIGTERM, _nothing)
+    for number in _IGNORED:
+        signal.signal(number, _nothing)
     os.register_at_fork(
-        before=relay.before_fork, after_in_parent=relay.after_fork, after_in_child=_in_child
+        before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child
     )
