@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients that do not read their streams: nobody else waits for them, what waits for them is
-bounded, and when they read on, they get everything."""
+bounded, and when they read on, they get everything.
+
+The clients that stall read nothing before the others have their answers: one that had to wait for
+them would wait until its own time-out."""
 
 from __future__ import annotations
 
@@ -33,7 +36,6 @@ LIMIT = 2_000_000
 MOST_WAITING = 16_000_000
 RESPONSES = 200
 LARGE = 65_536  # INT32 elements of each response, if there are many
-SOON = 10.0  # seconds in which a request is answered for which nobody has to wait
 
 # How models for audio or language do it: a thread for each request.
 THREADS = """
@@ -295,12 +297,10 @@ def test_others_go_on(server: ServerProcess, client: Client, case: Case) -> None
     try:
         small = {"inputs": [{"name": "A", "shape": [1], "datatype": "INT32", "data": [-1]}]}
         for _ in range(5):
-            begun = time.monotonic()
             other = client(server, case, 3)
             assert other.read() == ([-1] * 3 if case.model == "chain" else [0, 1, 2])
             other.close()
             assert raw_http.post_json(server.http_url, "/v2/models/blow/infer", small).status == 200
-            assert time.monotonic() - begun < SOON
         assert LIMIT / 2 < waiting(server) < MOST_WAITING, "the client is still stalled"
         numbers = stalled.read()
         # Iterations of an ensemble may pass each other where a member has several instances.
@@ -316,9 +316,7 @@ def test_others_go_on(server: ServerProcess, client: Client, case: Case) -> None
 def test_many_stalled_streams(server: ServerProcess, case: Case) -> None:
     stalled = [stall(server, GrpcClient, case) for _ in range(6)]
     other = GrpcClient(server, case, 3)
-    begun = time.monotonic()
     assert len(other.read()) == 3
-    assert time.monotonic() - begun < SOON
     other.close()
     for one in stalled:
         one.close()
