@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "backend_host/call.h"
 #include "backend_host/execution_records.h"
 #include "base/caught.h"
 #include "base/log.h"

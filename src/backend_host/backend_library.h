@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "backend_host/backend_location.h"
-#include "base/shared_library.h"
 #include "c_objects/message.h"
 #include "config/parsed_config.h"
+#include "plugin/plugin_library.h"
 #include "triton/core/tritonbackend.h"
 
 namespace nereid {
@@ -41,14 +41,17 @@ struct BatchingEntryPoints {
   decltype(&TRITONBACKEND_ModelBatchFinalize) batch_finalize = nullptr;
 };
 
-// Opens a copy of a library that belongs to a model, so that the next load takes the file as it is
-// then, and overwriting the file does not change running code. The copy is unlinked at once; the
-// loaded code stays.
-absl::StatusOr<std::unique_ptr<SharedLibrary>> OpenPrivateCopy(const std::string& path);
+// CallPlugin for a function of the backend that serves a model; for a function that serves none,
+// `model` is empty.
+template <typename Call>
+absl::Status CallBackend(const std::string& backend, const std::string& model, const char* function,
+                         const Call& call) noexcept {
+  return CallPlugin("backend", backend, model, function, call);
+}
 
 // INVALID_ARGUMENT if `library`, whose file is `path`, has some but not all of the functions; all
 // pointers are null if it has none.
-absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const SharedLibrary& library,
+absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const PluginLibrary& library,
                                                             const std::string& path,
                                                             const std::string& model);
 
@@ -76,12 +79,12 @@ class LoadedBackend {
                                                              Watch watch = nullptr);
   ~LoadedBackend();
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return library_->name(); }
   const std::string& artifact_dir() const { return location_.artifact_dir; }
   bool python_based() const { return location_.python_based; }
   // Path of the library or, for a Python-based backend, of the Python file that the library runs.
   const std::string& code() const { return code_; }
-  const SharedLibrary& library() const { return *library_; }
+  const PluginLibrary& library() const { return *library_; }
   const BackendEntryPoints& entry_points() const { return entry_points_; }
   const BackendAttributes& attributes() const { return attributes_; }
   TRITONSERVER_Message* config() { return &config_; }
@@ -91,16 +94,15 @@ class LoadedBackend {
   TRITONBACKEND_ExecutionPolicy execution_policy = TRITONBACKEND_EXECUTION_BLOCKING;
 
  private:
-  LoadedBackend(std::string name, BackendLocation location, std::string config_json,
-                std::unique_ptr<SharedLibrary> library);
+  LoadedBackend(BackendLocation location, std::string config_json,
+                std::unique_ptr<PluginLibrary> library);
   absl::Status FindEntryPoints();
   absl::Status Initialize();
 
-  const std::string name_;
   const BackendLocation location_;
   const std::string code_;
   TRITONSERVER_Message config_;
-  const std::unique_ptr<SharedLibrary> library_;
+  const std::unique_ptr<PluginLibrary> library_;
   BackendEntryPoints entry_points_;
   BackendAttributes attributes_;
   bool initialized_ = false;

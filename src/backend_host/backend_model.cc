@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "backend_host/call.h"
 #include "backend_host/custom_batching.h"
 #include "base/log.h"
 #include "base/status_macros.h"
@@ -121,16 +120,14 @@ absl::Status BackendModel::SetExecutesBriefly() {
 absl::StatusOr<std::unique_ptr<BatchStrategy>> BackendModel::MakeBatchStrategy(
     const CompiledModel& compiled) {
   ASSIGN_OR_RETURN(const StrategyLibrary found, FindStrategyLibrary(*this, compiled));
-  const SharedLibrary* library = &backend_->library();
+  const PluginLibrary* library = &backend_->library();
   std::string path = library->path();
   if (!found.path.empty()) {
     path = found.path;
-    auto opened = found.model_owned ? OpenPrivateCopy(path) : SharedLibrary::Open(path);
-    if (!opened.ok()) {
-      return absl::Status(opened.status().code(), absl::StrCat("batching library '", path,
-                                                               "': ", opened.status().message()));
-    }
-    batching_library_ = *std::move(opened);
+    using Open = PluginLibrary::Open;
+    ASSIGN_OR_RETURN(batching_library_,
+                     PluginLibrary::Load("batching library", path, path,
+                                         found.model_owned ? Open::kPrivateCopy : Open::kInPlace));
     library = batching_library_.get();
   }
   ASSIGN_OR_RETURN(const BatchingEntryPoints functions,

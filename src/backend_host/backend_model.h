@@ -83,7 +83,7 @@ class BackendModel {
   bool initialized_ = false;
   bool executes_briefly_ = false;
   std::atomic<int> available_{0};
-  std::unique_ptr<SharedLibrary> batching_library_;
+  std::unique_ptr<PluginLibrary> batching_library_;
   mutable Mutex mu_;
   std::vector<TRITONSERVER_BufferAttributes> memory_ ABSL_GUARDED_BY(mu_);
 };

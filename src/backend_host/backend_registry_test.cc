@@ -174,8 +174,9 @@ TEST_F(BackendRegistryTest, AModelsLibraryRunsFromAPrivateCopy) {
       << "only the code that is loaded is left of the copy";
   dir_.Write("libtriton_fake.so", std::string(100'000, 'x'));
   char journal[64];
-  (*backend)->library().Function<void (*)(char*, size_t)>("nereid_fake_journal")(journal,
-                                                                                 sizeof(journal));
+  void (*write)(char*, size_t) = nullptr;
+  ASSERT_TRUE((*backend)->library().Get("nereid_fake_journal", &write));
+  write(journal, sizeof(journal));
   EXPECT_STREQ(journal, "initialize\n") << "its own journal: it is another library";
 }
 
@@ -265,14 +266,14 @@ TEST_F(BackendRegistryTest, SettingsOfTheBackendWinOverThoseForAll) {
 // ---- Batching functions
 
 TEST(FindBatchingEntryPointsTest, AllOrNone) {
-  const auto full = SharedLibrary::Open(std::string(kPlugins) + "/batcher.so");
+  const auto full = PluginLibrary::Load("backend", "b", std::string(kPlugins) + "/batcher.so");
   ASSERT_TRUE(full.ok()) << full.status();
   const auto all = FindBatchingEntryPoints(**full, "library.so", "m");
   ASSERT_TRUE(all.ok());
   EXPECT_NE(all->batcher_initialize, nullptr);
   EXPECT_NE(all->batch_finalize, nullptr);
 
-  const auto backend = SharedLibrary::Open(kFake);
+  const auto backend = PluginLibrary::Load("backend", "b", kFake);
   ASSERT_TRUE(backend.ok()) << backend.status();
   const auto none = FindBatchingEntryPoints(**backend, "library.so", "m");
   ASSERT_TRUE(none.ok());
@@ -281,7 +282,7 @@ TEST(FindBatchingEntryPointsTest, AllOrNone) {
 
 TEST(FindBatchingEntryPointsTest, SomeAreAnError) {
   const std::string path = std::string(kPlugins) + "/incomplete_batcher.so";
-  const auto library = SharedLibrary::Open(path);
+  const auto library = PluginLibrary::Load("backend", "b", path);
   ASSERT_TRUE(library.ok()) << library.status();
   EXPECT_EQ(FindBatchingEntryPoints(**library, "library.so", "m").status(),
             absl::InvalidArgumentError(

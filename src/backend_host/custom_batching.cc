@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend_host/custom_batching.h"
 
-#include "backend_host/call.h"
 #include "base/log.h"
 #include "base/status_macros.h"
 

@@ -17,7 +17,7 @@ namespace {
 class CustomBatchingTest : public ::testing::Test {
  protected:
   CustomBatchingTest() {
-    auto library = SharedLibrary::Open(NEREID_TEST_PLUGINS "/batcher.so");
+    auto library = PluginLibrary::Load("backend", "b", NEREID_TEST_PLUGINS "/batcher.so");
     EXPECT_TRUE(library.ok()) << library.status();
     library_ = *std::move(library);
   }
@@ -38,11 +38,11 @@ class CustomBatchingTest : public ::testing::Test {
   }
 
   std::string Journal() {
-    return library_->Function<const char* (*)()>("nereid_batcher_journal")();
+    return library_->library().Function<const char* (*)()>("nereid_batcher_journal")();
   }
 
   const std::shared_ptr<FakeModel> serving_ = FakeModel::Make(ModelBuilder("m"));
-  std::unique_ptr<SharedLibrary> library_;
+  std::unique_ptr<PluginLibrary> library_;
   BackendRegistry registry_{{.directory = NEREID_TEST_PLUGINS, .settings = {}}};
   std::unique_ptr<BackendModel> model_;
 };

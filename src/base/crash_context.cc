@@ -98,10 +98,14 @@ struct CrashReporter {
     Put("\nnereid: the process is ending by ");
     Put(SignalName(signal));
     if (const CrashContext* context = t_context; context != nullptr) {
-      Put(" inside backend '");
-      Put(context->backend_);
-      Put("', model '");
-      Put(context->model_);
+      Put(" inside ");
+      Put(context->kind_);
+      Put(" '");
+      Put(context->name_);
+      if (*context->model_ != '\0') {
+        Put("', model '");
+        Put(context->model_);
+      }
       Put("', function ");
       Put(context->function_);
     } else {
@@ -118,8 +122,9 @@ void PrepareThreadForCrash() {
   static thread_local const HandlerStack stack;
 }
 
-CrashContext::CrashContext(const char* backend, const char* model, const char* function)
-    : outer_(t_context), backend_(backend), model_(model), function_(function) {
+CrashContext::CrashContext(const char* kind, const char* name, const char* model,
+                           const char* function)
+    : outer_(t_context), kind_(kind), name_(name), model_(model), function_(function) {
   PrepareThreadForCrash();
   t_context = this;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CrashContext: for as long as it lives, records on its thread which foreign code is running, so
-// that the crash message and the log can name it. Costs three pointer stores and two tests.
+// that the crash message and the log can name it. Costs five pointer stores and two tests.
 #ifndef NEREID_BASE_CRASH_CONTEXT_H_
 #define NEREID_BASE_CRASH_CONTEXT_H_
 
@@ -11,7 +11,8 @@ namespace nereid {
 class NEREID_API CrashContext {
  public:
   // The texts outlive the object.
-  CrashContext(const char* backend, const char* model, const char* function);
+  // `kind` is what `name` is, "backend"; `model` may be "".
+  CrashContext(const char* kind, const char* name, const char* model, const char* function);
   ~CrashContext();
   CrashContext(const CrashContext&) = delete;
   CrashContext& operator=(const CrashContext&) = delete;
@@ -22,7 +23,8 @@ class NEREID_API CrashContext {
  private:
   const CrashContext* const outer_;
   friend struct CrashReporter;
-  const char* const backend_;
+  const char* const kind_;
+  const char* const name_;
   const char* const model_;
   const char* const function_;
 };

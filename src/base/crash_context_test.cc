@@ -25,7 +25,7 @@ TEST_F(CrashContextDeathTest, ACrashNamesTheCodeThatRan) {
   EXPECT_EXIT(
       {
         InstallCrashReporter();
-        const CrashContext context("tensors", "resnet", "Execute");
+        const CrashContext context("backend", "tensors", "resnet", "Execute");
         raise(SIGSEGV);
       },
       ::testing::KilledBySignal(SIGSEGV),
@@ -33,13 +33,23 @@ TEST_F(CrashContextDeathTest, ACrashNamesTheCodeThatRan) {
       "model 'resnet', function Execute");
 }
 
+TEST_F(CrashContextDeathTest, WhatServesNoModelNamesNone) {
+  EXPECT_EXIT(
+      {
+        InstallCrashReporter();
+        const CrashContext context("cache", "redis", "", "Lookup");
+        raise(SIGSEGV);
+      },
+      ::testing::KilledBySignal(SIGSEGV), "SIGSEGV .* inside cache 'redis', function Lookup");
+}
+
 TEST_F(CrashContextDeathTest, TheInnermostContextCounts) {
   EXPECT_EXIT(
       {
         InstallCrashReporter();
-        const CrashContext outer("outer", "a", "One");
-        { const CrashContext inner("inner", "b", "Two"); }
-        const CrashContext inner("next", "c", "Three");
+        const CrashContext outer("backend", "outer", "a", "One");
+        { const CrashContext inner("backend", "inner", "b", "Two"); }
+        const CrashContext inner("backend", "next", "c", "Three");
         abort();
       },
       ::testing::KilledBySignal(SIGABRT), "SIGABRT \\(abort\\) inside backend 'next', model 'c'");
@@ -49,8 +59,8 @@ TEST_F(CrashContextDeathTest, AContextEndsWithItsScope) {
   EXPECT_EXIT(
       {
         InstallCrashReporter();
-        const CrashContext outer("outer", "a", "One");
-        { const CrashContext inner("inner", "b", "Two"); }
+        const CrashContext outer("backend", "outer", "a", "One");
+        { const CrashContext inner("backend", "inner", "b", "Two"); }
         raise(SIGBUS);
       },
       ::testing::KilledBySignal(SIGBUS), "SIGBUS .* inside backend 'outer', model 'a'");
@@ -70,7 +80,7 @@ TEST_F(CrashContextDeathTest, AThreadWithoutStackIsReported) {
       {
         InstallCrashReporter();
         std::thread([] {
-          const CrashContext context("deep", "m", "Execute");
+          const CrashContext context("backend", "deep", "m", "Execute");
           volatile int depth = 0;
           Endless(&depth);
         }).join();

@@ -272,7 +272,7 @@ TEST_F(LogTest, JsonLinesNameTheModelWhoseCodeRuns) {
   settings.format = LogFormat::kJson;
   Configure(settings);
   const std::string line = Captured([] {
-                             const CrashContext context("b", "net", "Execute");
+                             const CrashContext context("backend", "b", "net", "Execute");
                              LOG_INFO << "from a backend";
                            }).first;
   EXPECT_THAT(line, HasSubstr(R"("message":"from a backend","model":"net"})"));

@@ -3,43 +3,15 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <exception>
-#include <filesystem>
-#include <type_traits>
+#include <optional>
 #include <utility>
 
-#include "base/crash_context.h"
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "c_objects/error.h"
 #include "cache/c_objects.h"
 
 namespace nereid {
-namespace {
-
-namespace fs = std::filesystem;
-
-bool IsFile(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
-}
-
-}  // namespace
-
-template <typename Call>
-absl::Status PluginCache::Guarded(const char* function, const Call& call) const {
-  const CrashContext context(name_.c_str(), "", function);
-  try {
-    return TakeCError(call());
-  } catch (const std::exception& e) {
-    return absl::InternalError(
-        absl::StrCat("cache '", name_, "' threw an exception in ", function, ": ", e.what()));
-  } catch (...) {
-    return absl::InternalError(
-        absl::StrCat("cache '", name_, "' threw an unknown exception in ", function));
-  }
-}
-
 absl::StatusOr<std::unique_ptr<PluginCache>> PluginCache::Load(const std::string& directory,
                                                                const std::string& name,
                                                                const std::string& config_json) {
@@ -47,51 +19,36 @@ absl::StatusOr<std::unique_ptr<PluginCache>> PluginCache::Load(const std::string
     return absl::InvalidArgumentError("cache directory can not be empty");
   }
   const std::string file = absl::StrCat("libtritoncache_", name, ".so");
-  const fs::path folder = fs::path(directory) / name;
-  // A name with a slash would lead out of the directory.
-  if (name.find('/') != std::string::npos || name == ".." || !IsFile(folder / file)) {
+  const std::optional<std::string> path = PluginLibrary::Find(directory, name, file);
+  if (!path.has_value()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("unable to find '", file, "' for cache. Searched: ", folder.string()));
+        absl::StrCat("unable to find '", file, "' for cache. Searched: ", directory, "/", name));
   }
-  absl::StatusOr<std::unique_ptr<SharedLibrary>> library =
-      SharedLibrary::Open((folder / file).string());
-  if (!library.ok()) {
-    return absl::Status(library.status().code(),
-                        absl::StrCat("cache '", name, "': ", library.status().message()));
-  }
-  std::unique_ptr<PluginCache> cache(new PluginCache(name, *std::move(library)));
+  ASSIGN_OR_RETURN(std::unique_ptr<PluginLibrary> library,
+                   PluginLibrary::Load("cache", name, *path));
+  std::unique_ptr<PluginCache> cache(new PluginCache(std::move(library)));
   RETURN_IF_ERROR(cache->FindEntryPoints());
-  RETURN_IF_ERROR(cache->Guarded("TRITONCACHE_CacheInitialize", [&] {
+  RETURN_IF_ERROR(cache->library_->Run("TRITONCACHE_CacheInitialize", [&] {
     return cache->initialize_(&cache->cache_, config_json.c_str());
   }));
   cache->initialized_ = true;
-  LOG_INFO << "response cache '" << name << "' from " << (folder / file).string()
+  LOG_INFO << "response cache '" << name << "' from " << *path
            << (cache->answers_at_once_ ? "" : ", used on threads of its own");
   return cache;
 }
 
 absl::Status PluginCache::FindEntryPoints() {
-  absl::Status status;
-  const auto find = [&](auto* slot, const char* symbol) {
-    *slot = library_->Function<std::remove_pointer_t<decltype(slot)>>(symbol);
-    if (*slot != nullptr) return;
-    status.Update(
-        absl::InvalidArgumentError(absl::StrCat("cache '", name_, "': library ", library_->path(),
-                                                " does not export ", symbol, "; is it a cache?")));
-  };
-  find(&initialize_, "TRITONCACHE_CacheInitialize");
-  find(&finalize_, "TRITONCACHE_CacheFinalize");
-  find(&lookup_, "TRITONCACHE_CacheLookup");
-  find(&insert_, "TRITONCACHE_CacheInsert");
-  answers_at_once_ = library_->Find("NEREIDCACHE_AnswersAtOnce") != nullptr;
-  return status;
+  RETURN_IF_ERROR(library_->Require("TRITONCACHE_CacheInitialize", &initialize_));
+  RETURN_IF_ERROR(library_->Require("TRITONCACHE_CacheFinalize", &finalize_));
+  RETURN_IF_ERROR(library_->Require("TRITONCACHE_CacheLookup", &lookup_));
+  RETURN_IF_ERROR(library_->Require("TRITONCACHE_CacheInsert", &insert_));
+  answers_at_once_ = library_->Exports("NEREIDCACHE_AnswersAtOnce");
+  return absl::OkStatus();
 }
 
 PluginCache::~PluginCache() {
   if (!initialized_) return;
-  const absl::Status status =
-      Guarded("TRITONCACHE_CacheFinalize", [&] { return finalize_(cache_); });
-  if (!status.ok()) LOG_ERROR << "failed finalizing cache '" << name_ << "': " << status.message();
+  library_->Finalize("TRITONCACHE_CacheFinalize", [&] { return finalize_(cache_); });
 }
 
 absl::Status PluginCache::Lookup(const std::string& key,
@@ -106,11 +63,11 @@ absl::Status PluginCache::Lookup(const std::string& key,
     return read({static_cast<const char*>(buffer.base), buffer.attributes.byte_size});
   };
   TRITONCACHE_Allocator allocator{copy, std::nullopt};
-  RETURN_IF_ERROR(Guarded("TRITONCACHE_CacheLookup",
-                          [&] { return lookup_(cache_, key.c_str(), &entry, &allocator); }));
+  RETURN_IF_ERROR(library_->Run("TRITONCACHE_CacheLookup",
+                                [&] { return lookup_(cache_, key.c_str(), &entry, &allocator); }));
   if (allocator.result.has_value()) return *allocator.result;
   return absl::InternalError(
-      absl::StrCat("cache '", name_, "' found an entry but did not call TRITONCACHE_Copy"));
+      absl::StrCat("cache '", name(), "' found an entry but did not call TRITONCACHE_Copy"));
 }
 
 absl::Status PluginCache::Insert(const std::string& key, size_t size,
@@ -129,11 +86,11 @@ absl::Status PluginCache::Insert(const std::string& key, size_t size,
     return absl::OkStatus();
   };
   TRITONCACHE_Allocator allocator{copy, std::nullopt};
-  RETURN_IF_ERROR(Guarded("TRITONCACHE_CacheInsert",
-                          [&] { return insert_(cache_, key.c_str(), &entry, &allocator); }));
+  RETURN_IF_ERROR(library_->Run("TRITONCACHE_CacheInsert",
+                                [&] { return insert_(cache_, key.c_str(), &entry, &allocator); }));
   if (allocator.result.has_value()) return *allocator.result;
   return absl::InternalError(
-      absl::StrCat("cache '", name_, "' took an entry but did not call TRITONCACHE_Copy"));
+      absl::StrCat("cache '", name(), "' took an entry but did not call TRITONCACHE_Copy"));
 }
 
 }  // namespace nereid

@@ -14,8 +14,8 @@
 #include <string>
 
 #include "base/export.h"
-#include "base/shared_library.h"
 #include "cache/response_cache.h"
+#include "plugin/plugin_library.h"
 #include "triton/core/tritoncache.h"
 
 namespace nereid {
@@ -30,7 +30,7 @@ class NEREID_API PluginCache final : public ResponseCache {
   // REQUIRES: no call is in progress.
   ~PluginCache() override;
 
-  const std::string& name() const override { return name_; }
+  const std::string& name() const override { return library_->name(); }
   bool answers_at_once() const override { return answers_at_once_; }
   absl::Status Lookup(const std::string& key,
                       absl::FunctionRef<absl::Status(absl::string_view)> read) override;
@@ -38,14 +38,10 @@ class NEREID_API PluginCache final : public ResponseCache {
                       absl::FunctionRef<void(char*)> write) override;
 
  private:
-  PluginCache(std::string name, std::unique_ptr<SharedLibrary> library)
-      : name_(std::move(name)), library_(std::move(library)) {}
+  explicit PluginCache(std::unique_ptr<PluginLibrary> library) : library_(std::move(library)) {}
   absl::Status FindEntryPoints();
-  template <typename Call>
-  absl::Status Guarded(const char* function, const Call& call) const;
 
-  const std::string name_;
-  const std::unique_ptr<SharedLibrary> library_;
+  const std::unique_ptr<PluginLibrary> library_;
   bool answers_at_once_ = false;
   decltype(&TRITONCACHE_CacheInitialize) initialize_ = nullptr;
   decltype(&TRITONCACHE_CacheFinalize) finalize_ = nullptr;

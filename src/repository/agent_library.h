@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/mutex.h"
-#include "base/shared_library.h"
+#include "plugin/plugin_library.h"
 #include "triton/core/tritonrepoagent.h"
 
 namespace nereid {
@@ -27,7 +27,7 @@ class RepositoryAgent {
   RepositoryAgent(const RepositoryAgent&) = delete;
   RepositoryAgent& operator=(const RepositoryAgent&) = delete;
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return library_->name(); }
   // Calls the plug-in's function for one model; OK if it does not export that function. No
   // exception gets out.
   absl::Status ModelInitialize(TRITONREPOAGENT_AgentModel* model);
@@ -37,14 +37,10 @@ class RepositoryAgent {
   void* state = nullptr;  // the plug-in's own
 
  private:
-  RepositoryAgent(std::string name, std::unique_ptr<SharedLibrary> library)
-      : name_(std::move(name)), library_(std::move(library)) {}
+  explicit RepositoryAgent(std::unique_ptr<PluginLibrary> library) : library_(std::move(library)) {}
   absl::Status FindEntryPoints();
-  template <typename Call>
-  absl::Status Guarded(const char* function, const Call& call) const;
 
-  const std::string name_;
-  const std::unique_ptr<SharedLibrary> library_;
+  const std::unique_ptr<PluginLibrary> library_;
   decltype(&TRITONREPOAGENT_Initialize) initialize_ = nullptr;
   decltype(&TRITONREPOAGENT_Finalize) finalize_ = nullptr;
   decltype(&TRITONREPOAGENT_ModelInitialize) model_initialize_ = nullptr;
