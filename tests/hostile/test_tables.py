@@ -138,6 +138,8 @@ def choose(kind: str, row: Row, protocols: Sequence[Protocol]) -> Sequence[Proto
     """The same for a row in every run, whatever other rows there are."""
     if isinstance(row, Route) and row.port != "http":  # has neither TLS nor a twin for gRPC
         protocols = [one for one in protocols if one.port == "http" and not one.tls]
+        if row.port == "metrics":  # nor HTTP/2
+            protocols = [one for one in protocols if one.version == 1]
     if LONG:
         return protocols
     return [protocols[zlib.crc32(f"{kind} {row.name}".encode()) % len(protocols)]]
