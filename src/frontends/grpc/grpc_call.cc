@@ -336,7 +336,6 @@ void GrpcCall::OnTimer() {
 void GrpcCall::OnClosed(bool) {
   loop()->StopTimer(this);
   DropLargeMessage();
-  answer_units_.Return();
   call_units_.Return();
   if (access_ != nullptr) EndAccess(GrpcCode::kCancelled);
   if (!std::exchange(ended_, true)) OnCancelled();
@@ -419,15 +418,8 @@ void GrpcCall::SendHead() {
 
 absl::Status GrpcCall::PayForAnswer(uint64_t bytes) {
   const uint64_t waiting = std::min<uint64_t>(answer_bytes_, stream()->unsent()) + bytes;
-  const uint64_t due = waiting <= kFreeAnswerBytes ? 0 : waiting - kFreeAnswerBytes;
-  if (due <= answer_units_.amount()) {
-    if (due < answer_units_.amount()) answer_units_.Keep(due);
-  } else {
-    ASSIGN_OR_RETURN(BudgetUnits more,
-                     environment().server->in_flight_bytes()->TakeFairly(
-                         due - answer_units_.amount(), answer_units_.amount(), ShareUse::kAnswer));
-    answer_units_.Add(std::move(more));
-  }
+  RETURN_IF_ERROR(
+      stream()->PayForAnswer(waiting <= kFreeAnswerBytes ? 0 : waiting - kFreeAnswerBytes));
   answer_bytes_ = waiting;
   return absl::OkStatus();
 }

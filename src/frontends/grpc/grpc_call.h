@@ -198,9 +198,9 @@ class GrpcCall : public http2::StreamUser,
   // Pay for the objects of the call and its stream until that is closed: those of a call with one
   // message from its beginning, of others from their head.
   BudgetUnits call_units_;
-  // Of answers' own bytes the stream may still have so many, and these units pay for them.
+  // Of answers' own bytes the stream may still have so many; it pays for them, as part of its
+  // connection: a client with many small answers is one big holder.
   uint64_t answer_bytes_ = 0;
-  BudgetUnits answer_units_;
   uint64_t received_ = 0;  // bytes
   transport::Pace reading_pace_;
   http2::WindowPace writing_pace_;

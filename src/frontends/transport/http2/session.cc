@@ -163,7 +163,7 @@ void Session::Closed(int32_t id) {
   if (it == streams_.end()) return;
   std::shared_ptr<Stream> stream = std::move(it->second);
   streams_.erase(it);
-  account_.Return(std::exchange(stream->charged_, 0));
+  account_.Return(std::exchange(stream->charged_, 0) + std::exchange(stream->answer_charged_, 0));
   stream->session_ = nullptr;
   stream->body_.Clear();
   stream->kept_.reset();

@@ -73,6 +73,28 @@ TEST_F(SessionLimitsTest, SmallRequestsArePaidForTogether) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
+TEST_F(SessionLimitsTest, ManySmallAnswersAreOneBigHolder) {
+  Budget budget("bytes in flight", 16 << 20);
+  Start({.budget = &budget});
+  constexpr int kStreams = 64;
+  constexpr uint64_t kAnswer = 1 << 20;
+  for (int i = 0; i < kStreams; ++i) client_->Request("/x", "", false);
+  ASSERT_TRUE(Talk().ok());
+  int paid = 0;
+  for (int i = 0; i < kStreams; ++i) paid += user(i).stream->PayForAnswer(kAnswer).ok() ? 1 : 0;
+  EXPECT_GT(paid, 8);
+  EXPECT_LT(paid, 15);
+  // Somebody else has room for more than one of its answers.
+  EXPECT_TRUE(budget.TakeFairly(kAnswer, 0, ShareUse::kAdmission).ok());
+  const uint64_t all = budget.used();
+  EXPECT_TRUE(user(0).stream->PayForAnswer(10).ok());
+  EXPECT_LT(budget.used(), all - kAnswer / 2);
+  server_->session->CloseStreams();
+  EXPECT_EQ(budget.used(), 0u);
+  EXPECT_TRUE(user(1).stream->PayForAnswer(kAnswer).ok()) << "has no effect any more";
+  EXPECT_EQ(budget.used(), 0u);
+}
+
 TEST_F(SessionLimitsTest, ARequestThatCannotBePaidForIsRefusedUntouched) {
   Budget budget("bytes in flight", 1 << 20);
   auto others = *budget.Take(budget.limit());

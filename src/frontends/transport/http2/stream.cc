@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/status_macros.h"
 #include "frontends/transport/http2/library.h"
 #include "frontends/transport/http2/session.h"
 
@@ -25,7 +26,7 @@ void Stream::Reuse(Session* session, int32_t id) {
   header_bytes_.Clear();
   headers_.clear();
   head_room_ = 0;
-  charged_ = 0;
+  charged_ = answer_charged_ = 0;
   headers_refused_ = refused_ = false;
   ignored_bytes_ = 0;
   trailer_bytes_.clear();
@@ -97,6 +98,18 @@ void Stream::Finish(absl::Span<const Header> trailers) {
         {begin, name_size, begin + name_size, static_cast<uint32_t>(trailer.value.size())});
   }
   Flush();
+}
+
+absl::Status Stream::PayForAnswer(uint64_t bytes) {
+  if (closed()) return absl::OkStatus();
+  transport::Account* const account = session_->account();
+  if (bytes > answer_charged_) {
+    RETURN_IF_ERROR(account->Take(bytes - answer_charged_, ShareUse::kAnswer));
+  } else {
+    account->Return(answer_charged_ - bytes);
+  }
+  answer_charged_ = bytes;
+  return absl::OkStatus();
 }
 
 WindowState Stream::windows() const {

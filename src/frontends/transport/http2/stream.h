@@ -7,6 +7,7 @@
 #define NEREID_FRONTENDS_TRANSPORT_HTTP2_STREAM_H_
 
 #include <absl/container/inlined_vector.h>
+#include <absl/status/status.h>
 #include <absl/strings/string_view.h>
 #include <absl/types/span.h>
 
@@ -95,6 +96,9 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   void SendInterimHead(absl::string_view status);
   // Sends the head; with `end` it is the whole answer. REQUIRES: called once, before the rest.
   void SendHead(absl::Span<const Header> headers, bool end);
+  // Has the connection's account pay for `bytes` of the answer, whatever it pays for now, until the
+  // stream is closed. UNAVAILABLE if the byte limit has no room; it then pays for what it did.
+  absl::Status PayForAnswer(uint64_t bytes);
   // Bytes of the body that are not yet on their way.
   size_t unsent() const { return body_.size(); }
   // The windows that the client has to open for the answer to go on.
@@ -126,8 +130,9 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   std::shared_ptr<const void> kept_;
   InlineText<384> header_bytes_;  // most heads need no further memory
   absl::InlinedVector<Range, 16> headers_;
-  size_t head_room_ = 0;          // bytes of the head that are paid for
-  uint64_t charged_ = 0;          // to the session's account, until the stream is closed
+  size_t head_room_ = 0;  // bytes of the head that are paid for
+  uint64_t charged_ = 0;  // to the session's account, until the stream is closed, as next
+  uint64_t answer_charged_ = 0;
   bool headers_refused_ = false;  // too many or too long
   bool refused_ = false;          // the byte limit has no room for the request
   size_t ignored_bytes_ = 0;      // of headers that were not kept
