@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/ipc_regions.h"
+
+#include <absl/strings/escaping.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "device/memory_pool.h"
+#include "device/testing/simulated_gpus.h"
+
+namespace nereid {
+namespace {
+
+// The program testing/ipc_peer.cc.
+class Peer {
+ public:
+  explicit Peer(const std::string& state_file) {
+    int in[2], out[2];
+    if (pipe(in) != 0 || pipe(out) != 0) std::abort();
+    process_ = fork();
+    if (process_ == 0) {
+      setenv("SIMULATED_CUDA_STATE", state_file.c_str(), 1);
+      dup2(in[0], 0);
+      dup2(out[1], 1);
+      for (const int end : {in[0], in[1], out[0], out[1]}) close(end);
+      execl(NEREID_IPC_PEER, NEREID_IPC_PEER, NEREID_SIMULATED_CUDA, nullptr);
+      _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    to_ = fdopen(in[1], "w");
+    from_ = fdopen(out[0], "r");
+    std::istringstream line(Read());
+    std::string hex;
+    line >> hex >> offset;
+    handle = absl::HexStringToBytes(hex);
+  }
+  ~Peer() { End(); }
+
+  std::string Ask(const std::string& what) {
+    std::fprintf(to_, "%s\n", what.c_str());
+    std::fflush(to_);
+    return Read();
+  }
+  // Its exit status.
+  int End() {
+    if (process_ == 0) return 0;
+    std::fclose(to_);
+    std::fclose(from_);
+    int status = 0;
+    waitpid(process_, &status, 0);
+    process_ = 0;
+    return status;
+  }
+
+  std::string handle;
+  size_t offset = 0;
+
+ private:
+  std::string Read() {
+    char line[512] = "";
+    if (std::fgets(line, sizeof(line), from_) == nullptr) return "";
+    return std::string(line, std::strcspn(line, "\n"));
+  }
+
+  pid_t process_ = 0;
+  FILE* to_ = nullptr;
+  FILE* from_ = nullptr;
+};
+
+class IpcRegionsTest : public SimulatedGpus {
+ protected:
+  void SetUp() override {
+    SimulatedGpus::SetUp();
+    peer_ = std::make_unique<Peer>(state_file_);
+    ASSERT_EQ(peer_->handle.size(), 64u);
+  }
+  void TearDown() override {
+    peer_.reset();
+    std::remove(state_file_.c_str());
+    SimulatedGpus::TearDown();
+  }
+
+  const std::string state_file_ = testing::TempDir() + "ipc_peer_" + std::to_string(getpid());
+  std::unique_ptr<Peer> peer_;
+};
+
+TEST_F(IpcRegionsTest, TheMemoryOfAnotherProcessIsReadAndWritten) {
+  Gpus& gpus = Start();
+  Gpu* const gpu = gpus.Get(0);
+  const auto pinned = MemoryPool::Pinned(&gpus, 4096);
+  char* const here = static_cast<char*>(pinned->Allocate(13).value());
+  IpcRegions regions;
+  auto region = regions.Open(gpu, peer_->handle).value();
+  EXPECT_EQ(region->byte_size(), 1u << 16);
+  EXPECT_EQ(region->gpu(), gpu);
+  EXPECT_EQ(peer_->offset, 1024u);
+  const auto stream = NewStream(gpu);
+  const CopyItem from = FromGpu(here, region->base() + peer_->offset, 13);
+  ASSERT_TRUE(stream->Copy({&from, 1}).ok());
+  ASSERT_TRUE(stream->Synchronize().ok());
+  EXPECT_EQ(std::string(here, 13), "from the peer");
+  std::memcpy(here, "to the peer !", 13);
+  const CopyItem to = ToGpu(region->base() + peer_->offset, here, 13);
+  ASSERT_TRUE(stream->Copy({&to, 1}).ok());
+  ASSERT_TRUE(stream->Synchronize().ok());
+  EXPECT_EQ(peer_->Ask("show"), "to the peer !");
+  region.reset();
+  EXPECT_EQ(regions.size(), 0u);
+  EXPECT_EQ(peer_->End(), 0);
+  std::ostringstream state;
+  state << std::ifstream(state_file_).rdbuf();
+  EXPECT_EQ(state.str(), "alive 0\ncopies 2\nearly_frees 0\n");
+}
+
+TEST_F(IpcRegionsTest, AHandleIsOpenOnceHoweverManyUseIt) {
+  Gpu* const gpu = Start().Get(0);
+  IpcRegions regions;
+  auto first = regions.Open(gpu, peer_->handle).value();
+  auto second = regions.Open(gpu, peer_->handle).value();
+  EXPECT_EQ(first->base(), second->base());
+  EXPECT_EQ(regions.size(), 1u);
+  EXPECT_EQ(State().opened_regions, 1u);
+  first.reset();
+  EXPECT_EQ(State().opened_regions, 1u);
+  second.reset();
+  EXPECT_EQ(State().opened_regions, 0u);
+  ASSERT_TRUE(regions.Open(gpu, peer_->handle).ok()) << "and may be opened again";
+}
+
+TEST_F(IpcRegionsTest, ThreadsThatOpenAndCloseLeaveNothing) {
+  Gpu* const gpu = Start().Get(0);
+  IpcRegions regions;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        EXPECT_TRUE(regions.Open(gpu, peer_->handle).ok());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(regions.size(), 0u);
+  EXPECT_EQ(State().opened_regions, 0u);
+}
+
+TEST_F(IpcRegionsTest, AHandleThatIsNoneIsRefused) {
+  Gpu* const gpu = Start().Get(0);
+  IpcRegions regions;
+  EXPECT_EQ(regions.Open(gpu, peer_->handle.substr(1)).status(),
+            absl::InvalidArgumentError(
+                "the handle of a region of GPU memory has 63 bytes: it must have 64"));
+  EXPECT_EQ(regions.Open(gpu, std::string(64, 'x')).status(),
+            absl::InvalidArgumentError("GPU 0 cannot open a region of another process: invalid "
+                                       "argument (CUDA_ERROR_INVALID_VALUE)"));
+  EXPECT_EQ(peer_->Ask("free"), "freed");
+  EXPECT_EQ(regions.Open(gpu, peer_->handle).status().code(), absl::StatusCode::kInvalidArgument);
+  peer_->End();
+  EXPECT_EQ(regions.Open(gpu, peer_->handle).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(regions.size(), 0u);
+}
+
+TEST_F(IpcRegionsTest, AHandleOfThisProcessIsRefused) {
+  Gpu* const gpu = Start().Get(0);
+  const auto pool = MemoryPool::OnGpu(gpu, 1 << 16);
+  char* const bytes = static_cast<char*>(pool->Allocate(1000).value());
+  const auto exported = ExportMemory(gpu, bytes + 256);
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  EXPECT_EQ(exported->offset, 256u);
+  IpcRegions regions;
+  const std::string handle(reinterpret_cast<const char*>(exported->handle.bytes), 64);
+  EXPECT_EQ(regions.Open(gpu, handle).status(),
+            absl::InvalidArgumentError("GPU 0 cannot open a region of another process: invalid "
+                                       "device context (CUDA_ERROR_INVALID_CONTEXT)"));
+}
+
+TEST_F(IpcRegionsTest, ARegionWhoseSizeIsUnknownIsClosedAgain) {
+  Set("SIMULATED_CUDA_FAULTS", "cuMemGetAddressRange_v2:1:1");
+  Gpu* const gpu = Start().Get(0);
+  IpcRegions regions;
+  EXPECT_EQ(regions.Open(gpu, peer_->handle).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(State().opened_regions, 0u);
+}
+
+TEST_F(IpcRegionsTest, OnlyMemoryOfTheGpuHasAHandle) {
+  Gpu* const gpu = Start().Get(0);
+  int local = 0;
+  EXPECT_EQ(
+      ExportMemory(gpu, &local).status(),
+      absl::InvalidArgumentError("GPU 0 cannot make a handle of memory: named symbol not found "
+                                 "(CUDA_ERROR_NOT_FOUND)"));
+}
+
+}  // namespace
+}  // namespace nereid
