@@ -90,9 +90,9 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetLendabl
 /// instance of the model can execute, one that cannot gets no requests, and is not asked whether it
 /// is ready (TRITONBACKEND_ModelInstanceReady); while none can, all get requests, which they answer
 /// as they see fit. Requests that it has got are not taken back, and those of a sequence stay with
-/// the instance of that sequence. Any thread may call it, at any time until
-/// TRITONBACKEND_ModelInstanceFinalize returns, but not while it holds a lock that
-/// TRITONBACKEND_ModelInstanceExecute needs.
+/// the instance of that sequence; new sequences go to other instances, or wait for their slots. Any
+/// thread may call it, at any time until TRITONBACKEND_ModelInstanceFinalize returns, but not while
+/// it holds a lock that TRITONBACKEND_ModelInstanceExecute needs.
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ModelInstanceSetAvailable(
     struct TRITONBACKEND_ModelInstance* instance, bool available);
 

@@ -6,11 +6,10 @@
 #include <utility>
 
 namespace nereid {
-namespace {
 
-bool Yields(const BatchExecutor* self) { return self != nullptr && self->yields(); }
-
-}  // namespace
+bool RateLimitedSource::Yields(const BatchExecutor* self) const {
+  return self != nullptr && inner_->shared() && self->yields();
+}
 
 Batch RateLimitedSource::Pull(BatchExecutor* self, std::optional<Duration>) {
   while (AwaitTurn(self)) {

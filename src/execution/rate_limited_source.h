@@ -39,6 +39,8 @@ class RateLimitedSource final : public BatchSource {
   bool AwaitTurn(BatchExecutor* self);
   // Blocks until the requested resources are held.
   bool AwaitResources();
+  // Whether `self` leaves what is due to others.
+  bool Yields(const BatchExecutor* self) const;
   bool closed() const { return closed_.load(std::memory_order_acquire); }
 
   StagedSource* const inner_;

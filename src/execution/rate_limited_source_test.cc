@@ -204,6 +204,35 @@ class BusyModel final : public StagedSource {
   std::atomic<bool> waits_{false};
 };
 
+// What is due belongs to one instance, as the requests of its sequences do. Gives up soon if that
+// instance does not take it.
+class OwnWork final : public StagedSource {
+ public:
+  explicit OwnWork(Clock* clock) : model_(1, clock) {}
+
+  bool AwaitDue(BatchExecutor* self) override { return ++asked_ < 3 && model_.AwaitDue(self); }
+  bool HasDue() override { return model_.HasDue(); }
+  std::optional<Batch> TryPull() override { return model_.TryPull(); }
+  void PassOn() override {}
+  bool shared() const override { return false; }
+
+ private:
+  BusyModel model_;
+  int asked_ = 0;
+};
+
+TEST(RateLimitedTurnsTest, WhatNoOtherCanTakeIsTakenByOneThatYields) {
+  FakeClock clock;
+  RateLimiter limiter({});
+  OwnWork work(&clock);
+  RateLimitedSource source(&work, *limiter.Register(Needs({{"R", false, 1}})), &clock);
+  Yielding self;
+  Batch batch = source.Pull(&self, std::nullopt);
+  EXPECT_EQ(batch.size(), 1u);
+  FinishBatch(std::move(batch));
+  EXPECT_TRUE(source.Pull(&self, std::nullopt).empty());
+}
+
 // The order of the executions of two busy models that share a resource: 'a' has priority 1, and 'b'
 // has priority `priority`.
 std::string OrderOfTwo(uint32_t priority, int batches) {

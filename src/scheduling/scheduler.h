@@ -80,6 +80,9 @@ class StagedSource {
   // The caller, to whom AwaitDue said that a batch is due, cannot take it soon: wakes another
   // instance that waits, if there is one.
   virtual void PassOn() = 0;
+  // Whether another instance can take what is due. If not, an instance that yields takes it all the
+  // same.
+  virtual bool shared() const { return true; }
 };
 
 // What a scheduler has found when it looked for an instance's next batch: the batch, or one of
@@ -145,8 +148,9 @@ class Scheduler {
   // returns an empty one. Queued requests stay for the other instances. REQUIRES: instances may
   // change.
   virtual void RemoveInstance(const BatchExecutor* executor) {}
-  // Makes every thread that waits in Pull or AwaitDue look again, and AwaitDue return. Has no
-  // effect where an instance cannot do another's work.
+  // An instance may yield now, or no longer: makes every thread that waits in Pull or AwaitDue look
+  // again, and AwaitDue return. Where an instance cannot do another's work, only what belongs to no
+  // instance yet is divided anew.
   virtual void Nudge() {}
   // Ends the model's own batching before the model itself goes. REQUIRES: shut down, and no thread
   // is inside Pull.

@@ -57,22 +57,22 @@ class TritonPythonModel:
 class Model:
     """The model `m` of a server."""
 
-    def __init__(self, start: ServerFactory, folder: Path, instances: int) -> None:
+    def __init__(self, start: ServerFactory, folder: Path, instances: int, extra: str = "") -> None:
         repository = ModelRepository(folder / "models")
         tensors = tensor_text("X", "INT32", [-1]), tensor_text("Y", "INT32", [-1])
         model = repository.add(
             "m",
             f'backend: "python"\ninput [ {tensors[0]} ]\noutput [ {tensors[1]} ]\n'
-            f"instance_group [ {{ kind: KIND_CPU count: {instances} }} ]\n",
+            f"instance_group [ {{ kind: KIND_CPU count: {instances} }} ]\n{extra}",
         )
         (model / "1" / "model.py").write_text(MODEL, encoding="utf-8")
         self.marks = model / "marks"
         self.marks.mkdir()
         self.server: ServerProcess = start(repository.root, INTERPRETER)
 
-    def ask(self, *values: int) -> raw_http.HttpAnswer:
+    def ask(self, *values: int, **parameters: int | bool) -> raw_http.HttpAnswer:
         tensor = {"name": "X", "shape": [len(values)], "datatype": "INT32", "data": list(values)}
-        document = {"inputs": [tensor]}
+        document = {"inputs": [tensor], "parameters": parameters}
         return raw_http.post_json(self.server.http_url, "/v2/models/m/infer", document)
 
     def ready(self) -> bool:
@@ -106,12 +106,12 @@ class Model:
             self.kill(instance)
 
 
-MakeModel = Callable[[int], Model]
+MakeModel = Callable[..., Model]
 
 
 @pytest.fixture
 def make_model(server_factory: ServerFactory, tmp_path: Path) -> MakeModel:
-    return lambda instances: Model(server_factory, tmp_path, instances)
+    return lambda *options: Model(server_factory, tmp_path, *options)
 
 
 def test_an_instance_without_a_process_takes_no_work(make_model: MakeModel) -> None:
@@ -121,6 +121,25 @@ def test_an_instance_without_a_process_takes_no_work(make_model: MakeModel) -> N
         answer = model.ask(i)
         assert answer.status == 200, (i, answer.body)
     assert model.ready()
+
+
+@pytest.mark.parametrize("strategy", ["direct", "oldest"])
+def test_new_sequences_begin_where_there_is_a_process(make_model: MakeModel, strategy: str) -> None:
+    idle = "max_sequence_idle_microseconds: 600000000"
+    model = make_model(2, f"sequence_batching {{ {idle} {strategy} {{ }} }}\n")
+    start = {"sequence_start": True}
+    # The first instance has a sequence when its process ends, and keeps it.
+    assert model.ask(1, sequence_id=1, **start).status == 200
+    model.kill_until_they_wait(0)
+    for i in range(2, 100):
+        answer = model.ask(i, sequence_id=i, sequence_end=True, **start)
+        assert answer.status == 200, (i, answer.body)
+    answer = model.ask(1, sequence_id=1)
+    assert answer.status == 503, answer.body
+    pid = model.pid()
+    model.await_restart(0, pid)
+    poll_until("the first instance", lambda: _good(model.ask(2, sequence_id=1)))
+    assert model.ask(3, sequence_id=1, sequence_end=True).status == 200
 
 
 def test_a_model_is_not_ready_while_no_instance_has_a_process(make_model: MakeModel) -> None:

@@ -15,6 +15,7 @@ namespace {
 constexpr uint32_t kInstances = 3;
 constexpr uint32_t kSlots = 5;
 constexpr int kOperations = 1'000'000;
+constexpr auto kFromAny = [](uint32_t) { return true; };
 
 // The expected behaviour of the two parts, by linear searches.
 struct Reference {
@@ -91,7 +92,7 @@ class Pair {
   }
 
   void Assign(uint64_t sequence) {
-    const std::optional<SlotLease> lease = slots_.Take();
+    const std::optional<SlotLease> lease = slots_.Take(kFromAny);
     const auto expected = reference_.Take(sequence);
     ASSERT_EQ(lease.has_value(), expected.has_value());
     if (!lease.has_value()) return;
@@ -103,7 +104,7 @@ class Pair {
   void Begin() {
     const uint64_t sequence = ++last_;
     if (running_.size() < kInstances * kSlots) return Assign(sequence);
-    ASSERT_FALSE(slots_.Take().has_value());
+    ASSERT_FALSE(slots_.Take(kFromAny).has_value());
     if (reference_.line.size() > 40) return;
     const TimePoint deadline = SomeDeadline();
     backlog_.Add(sequence, deadline);

@@ -11,6 +11,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+constexpr auto kAny = [](uint32_t) { return true; };
+
 TimePoint At(int64_t ns) { return TimePoint(Duration(ns)); }
 
 TEST(SlotTableTest, LowestSlotFirstThenLowestInstance) {
@@ -18,7 +20,7 @@ TEST(SlotTableTest, LowestSlotFirstThenLowestInstance) {
   EXPECT_EQ(table.capacity(), 4u);
   std::vector<std::pair<uint32_t, uint32_t>> given;  // instance, slot
   std::vector<SlotLease> leases;
-  while (const std::optional<SlotLease> lease = table.Take()) {
+  while (const std::optional<SlotLease> lease = table.Take(kAny)) {
     given.push_back({lease->instance, lease->slot});
     leases.push_back(*lease);
   }
@@ -28,27 +30,42 @@ TEST(SlotTableTest, LowestSlotFirstThenLowestInstance) {
   EXPECT_TRUE(table.Free(leases[3]));
   EXPECT_TRUE(table.Free(leases[1]));
   EXPECT_EQ(table.in_use(), 2u);
-  const SlotLease next = *table.Take();
+  const SlotLease next = *table.Take(kAny);
   EXPECT_EQ(next.instance, 1u);
   EXPECT_EQ(next.slot, 0u);
 }
 
 TEST(SlotTableTest, ALeaseThatEndedFreesNothing) {
   SlotTable table(1, 1);
-  const SlotLease first = *table.Take();
+  const SlotLease first = *table.Take(kAny);
   EXPECT_TRUE(table.Free(first));
-  const SlotLease second = *table.Take();
+  const SlotLease second = *table.Take(kAny);
   EXPECT_NE(first, second);
   EXPECT_FALSE(table.Free(first));
   EXPECT_TRUE(table.Holds(second));
   EXPECT_FALSE(table.Free(SlotLease{7, 0, 1}));
 }
 
+TEST(SlotTableTest, OnlyInstancesThatGive) {
+  SlotTable table(3, 2);
+  const auto gives = [](uint32_t instance) { return instance == 1; };
+  EXPECT_EQ(table.Take(gives)->slot, 0u);
+  const SlotLease second = *table.Take(gives);
+  EXPECT_EQ(second.instance, 1u);
+  EXPECT_EQ(second.slot, 1u);
+  EXPECT_EQ(table.Take(gives), std::nullopt);
+  EXPECT_EQ(table.in_use(), 2u);
+  EXPECT_EQ(table.Take(kAny)->instance, 0u);
+  EXPECT_EQ(table.Take(kAny)->instance, 2u);
+  EXPECT_TRUE(table.Free(second));
+  EXPECT_EQ(table.Take(gives)->slot, 1u);
+}
+
 TEST(SlotTableTest, ManySlotsCostNothingBeforeTheyAreUsed) {
   SlotTable table(8, 1u << 31);
   EXPECT_EQ(table.capacity(), uint64_t{8} << 31);
-  EXPECT_EQ(table.Take()->instance, 0u);
-  EXPECT_EQ(table.Take()->instance, 1u);
+  EXPECT_EQ(table.Take(kAny)->instance, 0u);
+  EXPECT_EQ(table.Take(kAny)->instance, 1u);
 }
 
 TEST(BacklogTest, FirstComeFirstServed) {

@@ -188,6 +188,34 @@ void SequenceScheduler::GenerateId(InferRequest* request) {
   request->set_flags(request->flags() | kRequestFlagSequenceStart);
 }
 
+std::optional<SlotLease> SequenceScheduler::TakeSlot() {
+  return slots_.Take([this](uint32_t instance) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    // Instances may have gone when the scheduler is shut down.
+    const BatchExecutor* const executor = lanes_[instance]->executor;
+    return shut_down_ || executor == nullptr || !executor->yields();
+  });
+}
+
+void SequenceScheduler::EmptyBacklog(TimePoint now) noexcept try {
+  while (!backlog_.empty()) {
+    const std::optional<SlotLease> lease = TakeSlot();
+    if (!lease.has_value()) return;
+    LiveSequence* const next = sequences_.find(*backlog_.PopFront())->second.get();
+    next->lease = lease;
+    next->left_backlog_ns = ToNanos(now);
+    Offer(next, now);
+  }
+} catch (const std::bad_alloc&) {
+  LookAgain(now);
+}
+
+void SequenceScheduler::Nudge() {
+  MutexLock lock(&mu_);
+  if (shut_down_) return;
+  EmptyBacklog(clock_->Now());
+  ArmTimer();
+}
+
 LiveSequence* SequenceScheduler::Begin(InferRequest* first) {
   auto owned = std::make_unique<LiveSequence>(++last_number_, first->stream()->pass().Another());
   LiveSequence* const sequence = owned.get();
@@ -200,7 +228,7 @@ LiveSequence* SequenceScheduler::Begin(InferRequest* first) {
   const auto opened = open_.emplace(sequence->id, sequence).first;
   absl::Cleanup close = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { open_.erase(opened); };
   // Sequences in the backlog come first.
-  if (backlog_.empty()) sequence->lease = slots_.Take();
+  if (backlog_.empty()) sequence->lease = TakeSlot();
   std::move(close).Cancel();
   std::move(undo).Cancel();
   return sequence;
@@ -275,14 +303,7 @@ void SequenceScheduler::End(LiveSequence* sequence, TimePoint now, Aftermath* af
   backlog_.Remove(sequence->number);
   if (sequence->lease.has_value()) slots_.Free(*sequence->lease);
   aftermath->ended.insert(sequences_.extract(sequence->number));
-  while (!backlog_.empty()) {
-    const std::optional<SlotLease> lease = slots_.Take();
-    if (!lease.has_value()) return;
-    LiveSequence* const next = sequences_.find(*backlog_.PopFront())->second.get();
-    next->lease = lease;
-    next->left_backlog_ns = ToNanos(now);
-    Offer(next, now);
-  }
+  EmptyBacklog(now);
 }
 
 void SequenceScheduler::Drop(LiveSequence* sequence, Why why, TimePoint now, Aftermath* aftermath) {
@@ -449,6 +470,7 @@ void SequenceScheduler::OnTimer() {
     }
     if (now >= look_again_) {
       look_again_ = TimePoint::max();
+      EmptyBacklog(now);
       for (const auto& [number, sequence] : sequences_) {
         if (!sequence->lease.has_value()) continue;
         Offer(sequence.get(), now);
@@ -492,25 +514,26 @@ void SequenceScheduler::WakeAll() {
 
 // ---- Instances pull.
 
-Batch SequenceScheduler::Source::Pull(BatchExecutor*, std::optional<Duration>) {
-  return AsPulled(scheduler_->Next(instance_, Step::kPull));
+Batch SequenceScheduler::Source::Pull(BatchExecutor* self, std::optional<Duration>) {
+  return AsPulled(scheduler_->Next(instance_, self, Step::kPull));
 }
 
-bool SequenceScheduler::Source::AwaitDue(BatchExecutor*) {
-  return std::holds_alternative<BatchDue>(scheduler_->Next(instance_, Step::kAwait));
+bool SequenceScheduler::Source::AwaitDue(BatchExecutor* self) {
+  return std::holds_alternative<BatchDue>(scheduler_->Next(instance_, self, Step::kAwait));
 }
 
 bool SequenceScheduler::Source::HasDue() {
-  return std::holds_alternative<BatchDue>(scheduler_->Next(instance_, Step::kLook));
+  return std::holds_alternative<BatchDue>(scheduler_->Next(instance_, nullptr, Step::kLook));
 }
 
 std::optional<Batch> SequenceScheduler::Source::TryPull() {
-  return AsTried(scheduler_->Next(instance_, Step::kTry));
+  return AsTried(scheduler_->Next(instance_, nullptr, Step::kTry));
 }
 
-std::optional<Batch> SequenceScheduler::Source::PullNow(BatchExecutor*, std::optional<Duration>,
+std::optional<Batch> SequenceScheduler::Source::PullNow(BatchExecutor* self,
+                                                        std::optional<Duration>,
                                                         std::optional<TimePoint>* wake_at) {
-  NextBatch next = scheduler_->Next(instance_, Step::kTry);
+  NextBatch next = scheduler_->Next(instance_, self, Step::kTry);
   if (const NotDue* const not_due = std::get_if<NotDue>(&next)) *wake_at = not_due->due_at;
   return AsTried(std::move(next));
 }
@@ -537,7 +560,7 @@ SequenceScheduler::Due SequenceScheduler::TakeDue(Lane* lane, Step step) {
   return taken;
 }
 
-NextBatch SequenceScheduler::Next(uint32_t instance, Step step) {
+NextBatch SequenceScheduler::Next(uint32_t instance, const BatchExecutor* self, Step step) {
   const bool waits = step == Step::kPull || step == Step::kAwait;
   Lane* const lane = lanes_[instance].get();
   while (true) {
@@ -545,6 +568,7 @@ NextBatch SequenceScheduler::Next(uint32_t instance, Step step) {
     Aftermath aftermath;
     {
       MutexLock lock(&mu_);
+      if (self != nullptr) lane->executor = self;
       while (true) {
         if (shut_down_) return Closed();
         aftermath = std::exchange(left_, {});

@@ -3,8 +3,10 @@
 // Thread-safe. Owned by its model, which outlives it.
 //
 // A sequence is given a slot of an instance when it begins, or waits in the backlog for one; that
-// is decided at Enqueue, by the slot table. Every instance pulls from a source of its own. One
-// mutex guards table, backlog and sources. A slot is free again when the last request of its
+// is decided at Enqueue, by the slot table. An instance that yields gets no new sequence; if the
+// others have no slot, the sequence waits in the backlog until one of them has, or the instance no
+// longer yields. Every instance pulls from a source of its own. One mutex guards table, backlog and
+// sources. A slot is free again when the last request of its
 // sequence is released, not when it is answered: the backend may go on with it for long.
 //
 // A live sequence is inside its model's lifetime gate: a model that is unloaded waits for its
@@ -60,6 +62,7 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
                                  std::optional<TimePoint>* wake_at) override;
     // Its sequences are this instance's: no other can take their requests.
     void PassOn() override {}
+    bool shared() const override { return false; }
 
    private:
     SequenceScheduler* const scheduler_;
@@ -81,6 +84,9 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   void Shutdown() override ABSL_LOCKS_EXCLUDED(mu_);
 
   Source* source(uint32_t instance) override { return &lanes_[instance]->source; }
+  // Sequences in the backlog get the slots of instances that no longer yield. No instance's thread
+  // has to look again: none may leave the requests of its sequences to others.
+  void Nudge() override ABSL_LOCKS_EXCLUDED(mu_);
   bool HasSequence(const CorrelationId& id) const override ABSL_LOCKS_EXCLUDED(mu_);
   // Sequences that have a slot, and those in the backlog.
   size_t live_sequences() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -120,6 +126,9 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
     Source source;
     const std::unique_ptr<SequenceStrategy> strategy;  // guarded by the scheduler's mutex
     CondVar wake;                                      // its thread waits inside Pull
+    // The instance, once it has pulled. Guarded by the scheduler's mutex; valid until the scheduler
+    // is shut down.
+    const BatchExecutor* executor = nullptr;
   };
   // What an instance's thread wants: a batch, to wait for one; only to wait until one is due; only
   // to know whether one is due; a batch if one is due now.
@@ -135,8 +144,9 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   void OnRelease(InferRequest* request) override ABSL_LOCKS_EXCLUDED(mu_);
   void OnReschedule(RequestPtr request) override ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Pull, AwaitDue, HasDue, or TryPull and PullNow of an instance.
-  NextBatch Next(uint32_t instance, Step step) ABSL_LOCKS_EXCLUDED(mu_);
+  // Pull, AwaitDue, HasDue, or TryPull and PullNow of an instance. `self`: as there; null: as
+  // before.
+  NextBatch Next(uint32_t instance, const BatchExecutor* self, Step step) ABSL_LOCKS_EXCLUDED(mu_);
   // The batch that is due now, or NotDue. Takes it only for kPull and kTry, otherwise says
   // BatchDue.
   using Due = std::variant<TakenPicks, BatchDue, NotDue>;
@@ -152,6 +162,10 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   LiveSequence* Find(const CorrelationId& id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Gives the request an id of its own, as the first of a sequence.
   void GenerateId(InferRequest* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A slot of an instance that does not yield, if there is one. If this throws, none is taken.
+  std::optional<SlotLease> TakeSlot() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Gives the slots that are free to the sequences that have waited longest.
+  void EmptyBacklog(TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // If one of the next two functions throws, nothing has changed.
   LiveSequence* Begin(InferRequest* first) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Append(LiveSequence* sequence, RequestPtr* request, TimePoint now)
@@ -160,8 +174,8 @@ class SequenceScheduler final : public Scheduler, private ReleaseWatcher {
   void Offer(LiveSequence* sequence, TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // `sequence` is idle from `now` on.
   void Watch(LiveSequence* sequence, TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // There was no memory to offer or to watch a sequence: a little later all sequences are checked
-  // again.
+  // There was no memory to offer or to watch a sequence, or to give it a slot: a little later all
+  // sequences are checked again.
   void LookAgain(TimePoint now) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // No more requests of `sequence` are accepted.
   void Close(LiveSequence* sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -8,38 +8,48 @@
 #include "scheduling/dynamic/request_queue.h"
 
 namespace nereid {
-std::optional<SlotLease> SlotTable::Take() {
-  uint64_t index;
-  if (!free_.empty()) {
-    std::pop_heap(free_.begin(), free_.end(), std::greater<>());
-    index = free_.back();
-    free_.pop_back();
-  } else if (generations_.size() < capacity_) {
-    index = generations_.size();
-    // Room for every slot, so that Free takes no memory.
-    if (free_.capacity() <= index) free_.reserve(2 * index + 1);
-    generations_.push_back(0);
+
+uint32_t SlotTable::Place::LowestFree() const {
+  return free.empty() ? static_cast<uint32_t>(generations.size()) : free.front();
+}
+
+uint64_t SlotTable::Place::Take(uint32_t slot) {
+  if (!free.empty()) {
+    std::pop_heap(free.begin(), free.end(), std::greater<>());
+    free.pop_back();
   } else {
-    return std::nullopt;
+    // Room for every slot, so that Free takes no memory.
+    if (free.capacity() <= slot) free.reserve(2 * size_t{slot} + 1);
+    generations.push_back(0);
   }
-  ++generations_[index];
+  return ++generations[slot];
+}
+
+std::optional<SlotLease> SlotTable::Take(absl::FunctionRef<bool(uint32_t instance)> gives) {
+  SlotLease lease{0, slots_per_instance_, 0};
+  for (uint32_t i = 0; i < places_.size(); ++i) {
+    const uint32_t slot = places_[i].LowestFree();
+    if (slot < lease.slot && gives(i)) lease = {i, slot, 0};
+  }
+  if (lease.slot == slots_per_instance_) return std::nullopt;
+  lease.generation = places_[lease.instance].Take(lease.slot);
   ++in_use_;
-  return SlotLease{static_cast<uint32_t>(index % instances_),
-                   static_cast<uint32_t>(index / instances_), generations_[index]};
+  return lease;
 }
 
 bool SlotTable::Holds(const SlotLease& lease) const {
-  const uint64_t index = IndexOf(lease);
-  return lease.instance < instances_ && index < generations_.size() &&
-         generations_[index] == lease.generation && lease.generation % 2 == 1;
+  if (lease.instance >= places_.size()) return false;
+  const std::vector<uint64_t>& generations = places_[lease.instance].generations;
+  return lease.slot < generations.size() && generations[lease.slot] == lease.generation &&
+         lease.generation % 2 == 1;
 }
 
 bool SlotTable::Free(const SlotLease& lease) {
   if (!Holds(lease)) return false;
-  const uint64_t index = IndexOf(lease);
-  ++generations_[index];
-  free_.push_back(index);
-  std::push_heap(free_.begin(), free_.end(), std::greater<>());
+  Place& place = places_[lease.instance];
+  ++place.generations[lease.slot];
+  place.free.push_back(lease.slot);
+  std::push_heap(place.free.begin(), place.free.end(), std::greater<>());
   --in_use_;
   return true;
 }

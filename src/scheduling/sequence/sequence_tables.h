@@ -5,6 +5,8 @@
 #ifndef NEREID_SCHEDULING_SEQUENCE_SEQUENCE_TABLES_H_
 #define NEREID_SCHEDULING_SEQUENCE_SEQUENCE_TABLES_H_
 
+#include <absl/functional/function_ref.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -33,30 +35,35 @@ struct SlotLease {
 class SlotTable {
  public:
   SlotTable(uint32_t instances, uint32_t slots_per_instance)
-      : instances_(instances), capacity_(uint64_t{instances} * slots_per_instance) {}
+      : slots_per_instance_(slots_per_instance), places_(instances) {}
 
-  // None: all slots are taken. If this throws, no slot is taken.
-  std::optional<SlotLease> Take();
+  // A slot of one of the instances for which `gives` is true. None: all of theirs are taken. If
+  // this throws, no slot is taken.
+  std::optional<SlotLease> Take(absl::FunctionRef<bool(uint32_t instance)> gives);
   // Ends a lease. False, and nothing changes, if it has ended before. Takes no memory.
   bool Free(const SlotLease& lease);
   bool Holds(const SlotLease& lease) const;
 
   size_t in_use() const { return in_use_; }
-  uint64_t capacity() const { return capacity_; }
+  uint64_t capacity() const { return places_.size() * uint64_t{slots_per_instance_}; }
 
  private:
-  // A slot's index in the order in which slots are given out.
-  uint64_t IndexOf(const SlotLease& lease) const {
-    return uint64_t{lease.slot} * instances_ + lease.instance;
-  }
+  // The slots of one instance.
+  struct Place {
+    // The lowest free slot; as many as there are slots: all are taken.
+    uint32_t LowestFree() const;
+    // Returns the slot's new generation. REQUIRES: `slot` is the lowest free one.
+    uint64_t Take(uint32_t slot);
 
-  const uint64_t instances_;
-  const uint64_t capacity_;
+    // For each slot that was ever taken. Odd: taken. Each Take and Free increments it.
+    std::vector<uint64_t> generations;
+    // The free slots among those in `generations`. All slots beyond are free, too.
+    std::vector<uint32_t> free;  // a heap, the lowest first
+  };
+
+  const uint32_t slots_per_instance_;
+  std::vector<Place> places_;  // by instance
   size_t in_use_ = 0;
-  // By index, for each slot that was ever taken. Odd: taken. Each Take and Free increments it.
-  std::vector<uint64_t> generations_;
-  // The free slots among those in generations_. All slots beyond generations_ are free, too.
-  std::vector<uint64_t> free_;  // a heap, the lowest first
 };
 
 // The sequences that wait for a slot, first come first served, and their deadlines. Counts their
