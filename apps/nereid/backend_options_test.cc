@@ -14,6 +14,7 @@ namespace {
 
 using nereid_backend::BackendOptions;
 using nereid_backend::OptionSpec;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -110,6 +111,14 @@ TEST(BackendOptionsTest, CheckSaysWhatTheBackendsSay) {
               ElementsAre(Field(&ParameterRemark::level, Level::kNote)));
   EXPECT_THAT(Check("onnxruntime", "execution_mode", "2"),
               ElementsAre(Field(&ParameterRemark::level, Level::kProblem)));
+  EXPECT_THAT(Check("onnxruntime", "session.disable_prepacking", "1"), IsEmpty());
+  EXPECT_THAT(Check("onnxruntime", "session.disable_prepakcing", "1"),
+              ElementsAre(AllOf(
+                  Field(&ParameterRemark::level, Level::kWarning),
+                  Field(&ParameterRemark::text,
+                        "model 'm': parameter 'session.disable_prepakcing' is passed on to ONNX "
+                        "Runtime, which is not known to read it (did you mean "
+                        "'session.disable_prepacking'?)"))));
   EXPECT_THAT(
       Check("pytorch", "INFERENCE_MOD", "1"),
       ElementsAre(Field(&ParameterRemark::text, HasSubstr("did you mean 'INFERENCE_MODE'"))));

@@ -3,11 +3,17 @@
 #ifndef NEREID_BACKENDS_ONNXRUNTIME_OPTIONS_H_
 #define NEREID_BACKENDS_ONNXRUNTIME_OPTIONS_H_
 
+#include "backends/onnxruntime/runtime_entries.h"
 #include "backends/sdk/option_table.h"
 
 namespace nereid_backend {
 
 inline constexpr std::string_view kNoCuda = "it is for CUDA, and this backend computes on a CPU";
+
+// Entries of the runtime's own, of which it says nothing if it does not know them.
+constexpr OptionSpec RuntimeEntries(std::string_view prefix) {
+  return PassedOn(TextOption(prefix), kRuntimeEntries, "ONNX Runtime");
+}
 
 // All names but terminate_late_runs are those of Triton's backend.
 inline constexpr OptionSpec kOnnxruntimeParameters[] = {
@@ -19,11 +25,11 @@ inline constexpr OptionSpec kOnnxruntimeParameters[] = {
     TextOption("memory.enable_memory_arena_shrinkage"),
     BoolOption("terminate_late_runs"),
 
-    // The runtime's own entries.
-    TextOption("session.*"),
-    TextOption("optimization.*"),
-    TextOption("ep.*"),
-    TextOption("mlas.*"),
+    WithoutEffect(TextOption("ep.cuda.*"), kNoCuda),
+    RuntimeEntries("session.*"),
+    RuntimeEntries("optimization.*"),
+    RuntimeEntries("ep.*"),
+    RuntimeEntries("mlas.*"),
 
     WithoutEffect(TextOption("cudnn_conv_algo_search"), kNoCuda),
     WithoutEffect(TextOption("cudnn_conv_use_max_workspace"), kNoCuda),

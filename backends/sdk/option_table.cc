@@ -78,15 +78,23 @@ std::string MeantAs(const OptionSpec& spec, std::string_view name) {
   return rest == std::string_view::npos ? "" : StrCat(prefix, name.substr(rest + 1));
 }
 
-bool Matches(const OptionSpec& spec, std::string_view name) {
-  if (!spec.is_prefix()) return spec.name == name;
-  return name.starts_with(spec.name.substr(0, spec.name.size() - 1));
+// `pattern`: a name, or the beginning of names and '*'.
+bool Matches(std::string_view pattern, std::string_view name) {
+  if (!pattern.ends_with('*')) return pattern == name;
+  return name.starts_with(pattern.substr(0, pattern.size() - 1));
 }
 
 const OptionSpec* FindSpec(std::span<const OptionSpec> specs, std::string_view name) {
-  const auto found = std::find_if(specs.begin(), specs.end(),
-                                  [&](const OptionSpec& spec) { return Matches(spec, name); });
+  const auto found = std::find_if(specs.begin(), specs.end(), [&](const OptionSpec& spec) {
+    return Matches(spec.name, name);
+  });
   return found == specs.end() ? nullptr : &*found;
+}
+
+bool IsRead(const OptionSpec& spec, std::string_view name) {
+  return spec.read_names.empty() ||
+         std::any_of(spec.read_names.begin(), spec.read_names.end(),
+                     [&](std::string_view pattern) { return Matches(pattern, name); });
 }
 
 // Parameters that the server reads itself, and checks.
@@ -107,10 +115,7 @@ class OptionReader {
   OptionRemark Take(std::string_view name, std::string_view value, std::string_view model) {
     const OptionSpec* const spec = FindSpec(specs_, name);
     if (spec == nullptr) {
-      const std::string nearest = Nearest(name);
-      return Remark(Level::kWarning, name,
-                    StrCat("is unknown and has no effect",
-                           nearest.empty() ? "" : StrCat(" (did you mean '", nearest, "'?)")));
+      return Remark(Level::kWarning, name, StrCat("is unknown and has no effect", Advice(name)));
     }
     // Another name has the kind of the option that it stands for.
     const OptionSpec& kind = spec->stands_for.empty() ? *spec : *FindSpec(specs_, spec->stands_for);
@@ -127,6 +132,11 @@ class OptionReader {
     }
     if (spec->is_prefix()) {
       values_.by_prefix_.emplace_back(name, value);
+      if (!IsRead(*spec, name)) {
+        return Remark(Level::kWarning, name,
+                      StrCat("is passed on to ", spec->reader,
+                             ", which is not known to read it", Advice(name)));
+      }
     } else if (spec->stands_for.empty()) {
       values_.values_.insert_or_assign(std::string(name), *std::move(read));
     } else {
@@ -141,11 +151,22 @@ class OptionReader {
   // The known name that is most like `name`, if less than a third of the longer one differs.
   std::string Nearest(std::string_view name) const {
     std::vector<std::string> meant;
-    for (const OptionSpec& spec : specs_) meant.push_back(MeantAs(spec, name));
+    const std::string_view* listed = nullptr;
+    for (const OptionSpec& spec : specs_) {
+      if (spec.read_names.empty()) meant.push_back(MeantAs(spec, name));
+      // Usually several entries of a table share one list.
+      if (spec.read_names.data() == listed) continue;
+      listed = spec.read_names.data();
+      meant.insert(meant.end(), spec.read_names.begin(), spec.read_names.end());
+    }
     return nereid::FewestEdits(name, meant);
   }
 
  private:
+  std::string Advice(std::string_view name) const {
+    const std::string nearest = Nearest(name);
+    return nearest.empty() ? "" : StrCat(" (did you mean '", nearest, "'?)");
+  }
   OptionRemark Remark(Level level, std::string_view name, const std::string& text) const {
     return {level, std::string(name), StrCat(owner_, ": ", what_, " '", name, "' ", text)};
   }

@@ -40,6 +40,11 @@ struct OptionSpec {
   std::string_view no_effect = "";   // why it has no effect here; empty: it has one
   std::string_view stands_for = "";  // the option of which this is another name
   std::string_view remark = "";      // for the log, where it is given
+  // Of a name that ends with '*': who gets the options, and the names that it is known to read;
+  // some of these may end with '*', too. Others are passed on all the same, with a warning. Empty:
+  // all names are known.
+  std::string_view reader = "";
+  std::span<const std::string_view> read_names = {};
 
   constexpr bool is_prefix() const { return name.ends_with('*'); }
 };
@@ -78,6 +83,12 @@ constexpr OptionSpec WithoutEffect(OptionSpec spec, std::string_view why) {
 }
 constexpr OptionSpec RefusedAs(OptionSpec spec, std::string_view text) {
   spec.refusal = text;
+  return spec;
+}
+constexpr OptionSpec PassedOn(OptionSpec spec, std::span<const std::string_view> read_names,
+                              std::string_view reader) {
+  spec.read_names = read_names;
+  spec.reader = reader;
   return spec;
 }
 constexpr OptionSpec Remarked(OptionSpec spec, std::string_view remark) {
@@ -133,7 +144,7 @@ struct OptionRemark {
   enum class Level {
     kTaken,    // it has the effect that was asked for
     kNote,     // it is known, and has no effect here, or another name
-    kWarning,  // it is unknown
+    kWarning,  // it is unknown, to us or to whom it is passed on
     kError,    // it cannot be what it is
   };
   Level level;

@@ -17,7 +17,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
 
+constexpr std::string_view kRead[] = {"engine.disable_packing", "engine.ep.*"};
 constexpr OptionSpec kParameters[] = {
+    PassedOn(TextOption("engine.*"), kRead, "Engine"),
     ThreadsOption("thread_count"),
     BoolOption("keep_memory"),
     IntegerOption("most_states", 1, 9),
@@ -154,6 +156,23 @@ TEST_F(OptionsTest, UnknownNamesAreWarnedOfWithTheNearestKnownOne) {
   EXPECT_THAT(warning("owner"),
               AllOf(HasSubstr("parameter 'owner' is unknown"), Not(HasSubstr("did you mean"))));
   EXPECT_THAT(warning(std::string(100'000, 'x').c_str()), HasSubstr("is unknown"));
+}
+
+TEST_F(OptionsTest, NamesThatAreOnlyPassedOnAreComparedWithThoseThatAreRead) {
+  const auto warning = [&](const char* name) {
+    const Result<OptionValues> values = Read({name, "1"});
+    EXPECT_EQ(values->by_prefix().size(), name[0] == 'e' ? 1u : 0u) << name;
+    return log_;
+  };
+  EXPECT_THAT(warning("engine.disable_packing"), Not(HasSubstr("known")));
+  EXPECT_THAT(warning("engine.ep.anything"), Not(HasSubstr("known")));
+  EXPECT_THAT(warning("engine.disable_pakcing"),
+              HasSubstr("model 'm': parameter 'engine.disable_pakcing' is passed on to Engine, "
+                        "which is not known to read it (did you mean 'engine.disable_packing'?)"));
+  EXPECT_THAT(warning("engine.x"), AllOf(HasSubstr("which is not known to read it"),
+                                         Not(HasSubstr("did you mean"))));
+  EXPECT_THAT(warning("ngine.disable_packing"),
+              HasSubstr("is unknown and has no effect (did you mean 'engine.disable_packing'?)"));
 }
 
 TEST_F(OptionsTest, WhatTheServerReadsIsNotUnknown) {
