@@ -10,20 +10,39 @@
 #include <string>
 
 #include "backends/onnxruntime/declared_signature.h"
+#include "backends/onnxruntime/needed_part.h"
 
 namespace {
 
 using nereid_backend::ModelTensor;
+using nereid_backend::NeededPart;
+using nereid_backend::OutputNames;
 using nereid_backend::Signature;
 
-std::optional<Signature> Read(const std::string& bytes) {
+std::string FileWith(const std::string& bytes) {
   static const int file = memfd_create("model", MFD_CLOEXEC);
   static const std::string path = "/proc/self/fd/" + std::to_string(file);
   if (file < 0 || ftruncate(file, 0) != 0 ||
       pwrite(file, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     std::abort();
   }
-  return nereid_backend::ReadDeclaredSignature(path);
+  return path;
+}
+
+std::optional<Signature> Read(const std::string& bytes) {
+  return nereid_backend::ReadDeclaredSignature(FileWith(bytes));
+}
+
+// The part of a file that its first output needs has the same inputs, and no smaller part.
+void TestNeededPart(const std::string& model, const Signature& whole) {
+  if (whole.outputs.empty()) return;
+  const OutputNames first = {whole.outputs[0].name};
+  const std::optional<NeededPart> part = nereid_backend::ReadNeededPart(FileWith(model), first);
+  if (!part.has_value()) return;
+  const std::optional<Signature> signature = Read(part->model);
+  const auto inputs = [](const Signature& one) { return one.inputs.size() + one.defaulted.size(); };
+  if (!signature.has_value() || inputs(*signature) != inputs(whole)) std::abort();
+  if (nereid_backend::ReadNeededPart(FileWith(part->model), first).has_value()) std::abort();
 }
 
 // A field of bytes that the reader skips: producer_name.
@@ -61,5 +80,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (TextOf(*plain) != TextOf(*moved)) std::abort();
   const std::optional<Signature> longer = Read(model + OtherField(100));
   if (!longer.has_value() || TextOf(*plain) != TextOf(*longer)) std::abort();
+  TestNeededPart(model, *plain);
   return 0;
 }

@@ -7,42 +7,13 @@
 #include <fstream>
 #include <string>
 
+#include "backends/onnxruntime/testing/file_bytes.h"
+
 namespace nereid_backend {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-std::string Varint(uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
-  return bytes + static_cast<char>(value);
-}
-
-// A field of onnx.proto with a number, or with bytes.
-std::string Number(uint64_t field, uint64_t value) { return Varint(field << 3) + Varint(value); }
-std::string Bytes(uint64_t field, const std::string& bytes) {
-  return Varint(field << 3 | 2) + Varint(bytes.size()) + bytes;
-}
-
-std::string Dim(uint64_t value) { return Bytes(1, Number(1, value)); }
-std::string Dim(const std::string& name) { return Bytes(1, Bytes(2, name)); }
-std::string NoDim() { return Bytes(1, ""); }
-
-// A ValueInfoProto of a float tensor.
-std::string Value(const std::string& name, const std::string& dims) {
-  const std::string tensor = Number(1, 1) + Bytes(2, dims);
-  return Bytes(1, name) + Bytes(2, Bytes(1, tensor));
-}
-
-// A TensorProto: its name stands between its dims and its data.
-std::string Weights(const std::string& name, size_t size) {
-  return Number(1, size) + Number(2, 1) + Bytes(8, name) + Bytes(9, std::string(size, 'w'));
-}
-
-std::string Model(const std::string& graph) {
-  return Number(1, 8) + Bytes(2, "producer") + Bytes(7, graph) + Bytes(8, Number(2, 17));
-}
 
 std::optional<Signature> Read(const std::string& file) {
   const std::string path = ::testing::TempDir() + "declared_signature_test.onnx";

@@ -25,6 +25,12 @@ constexpr std::string_view kLookup =
     "ffffffffffffffff0142016d2a11080210012208000020410000a0414201445a0f0a0149120a0a0808071204"
     "0a020802620f0a0159120a0a08080112040a02080242040a001011";
 
+// Y = -[10, 20][I], Z = -I, declared as INT64 I[2], FP32 Y[2], INT64 Z[2].
+constexpr std::string_view kTwoOutputs =
+    "08083a760a110a01630a014912014c22064761746865720a0b0a014c12015922034e65670a0b0a014912015a"
+    "22034e656712016d2a11080210012208000020410000a0414201635a0f0a0149120a0a08080712040a020802"
+    "620f0a0159120a0a08080112040a020802620f0a015a120a0a08080712040a02080242040a00100d";
+
 std::string FromHex(std::string_view hex) {
   std::string bytes;
   for (size_t i = 0; i < hex.size(); i += 2) {
@@ -33,22 +39,22 @@ std::string FromHex(std::string_view hex) {
   return bytes;
 }
 
-class InstanceTest : public ::testing::Test {
+class LoadedTest : public ::testing::Test {
  protected:
-  void SetUp() override {
+  // Loads a model with the input INT64 I[2] and one instance. `outputs`: as in the configuration.
+  void Load(std::string_view file, const std::string& outputs) {
     Result<std::unique_ptr<Environment>> environment = Environment::Create(Json(), "");
     ASSERT_TRUE(environment.ok());
     environment_ = std::move(*environment);
     backend_.state = environment_.get();
     handle_.backend = &backend_;
-    handle_.name = "lookup";
-    handle_.directory = ::testing::TempDir() + "/lookup";
-    handle_.config =
-        R"({"name":"lookup","max_batch_size":0,
-            "input":[{"name":"I","data_type":"TYPE_INT64","dims":[2]}],
-            "output":[{"name":"Y","data_type":"TYPE_FP32","dims":[2]}]})";
+    handle_.name = "m";
+    handle_.directory = ::testing::TempDir() + "/m";
+    handle_.config = R"({"name":"m","max_batch_size":0,
+        "input":[{"name":"I","data_type":"TYPE_INT64","dims":[2]}],"output":[)" +
+                     outputs + "]}";
     std::filesystem::create_directories(handle_.directory + "/1");
-    std::ofstream(handle_.directory + "/1/model.onnx", std::ios::binary) << FromHex(kLookup);
+    std::ofstream(handle_.directory + "/1/model.onnx", std::ios::binary) << FromHex(file);
     Result<std::unique_ptr<OnnxModel>> model = OnnxModel::Create(&handle_);
     ASSERT_TRUE(model.ok()) << model.TakeError().message();
     model_ = std::move(*model);
@@ -56,18 +62,16 @@ class InstanceTest : public ::testing::Test {
         OnnxInstance::Create(&instance_handle_, *model_);
     ASSERT_TRUE(instance.ok());
     instance_ = std::move(*instance);
-    // The first Run confirms what the file declares.
-    ASSERT_THAT(Values(Run({0, 1})), ElementsAre(10, 20));
-    ASSERT_EQ(model_->bound().shape_trust(), BoundModel::ShapeTrust::kConfirmed);
   }
   void TearDown() override { EXPECT_EQ(testing::LiveErrors(), 0); }
 
-  // The answer to one request.
-  testing::SeenResponse Run(std::initializer_list<int64_t> indices) {
+  // The answer to one request for `output`.
+  testing::SeenResponse Run(std::initializer_list<int64_t> indices,
+                            const std::string& output = "Y") {
     TRITONBACKEND_Request request;
     const std::string data(reinterpret_cast<const char*>(indices.begin()), indices.size() * 8);
     request.inputs.push_back(testing::MakeInput("I", TRITONSERVER_TYPE_INT64, {2}, data));
-    request.wanted_outputs = {"Y"};
+    request.wanted_outputs = {output};
     TRITONBACKEND_Request* pointers[] = {&request};
     EXPECT_EQ(RunBatch(&instance_handle_, pointers, 1,
                        [&](Batch& batch) { return instance_->Execute(&batch); }),
@@ -75,9 +79,10 @@ class InstanceTest : public ::testing::Test {
     responses_dropped_ = request.responses_deleted;
     return request.responses.at(0);
   }
-  static std::vector<float> Values(const testing::SeenResponse& response) {
+  template <typename T = float>
+  static std::vector<T> Values(const testing::SeenResponse& response) {
     const std::string& data = response.outputs.at(0).data;
-    std::vector<float> values(data.size() / sizeof(float));
+    std::vector<T> values(data.size() / sizeof(T));
     memcpy(values.data(), data.data(), data.size());
     return values;
   }
@@ -89,6 +94,16 @@ class InstanceTest : public ::testing::Test {
   std::unique_ptr<OnnxModel> model_;
   std::unique_ptr<OnnxInstance> instance_;
   int responses_dropped_ = 0;  // of the last Run
+};
+
+class InstanceTest : public LoadedTest {
+ protected:
+  void SetUp() override {
+    Load(kLookup, R"({"name":"Y","data_type":"TYPE_FP32","dims":[2]})");
+    // The first Run confirms what the file declares.
+    ASSERT_THAT(Values(Run({0, 1})), ElementsAre(10, 20));
+    ASSERT_EQ(model_->bound().shape_trust(), BoundModel::ShapeTrust::kConfirmed);
+  }
 };
 
 TEST_F(InstanceTest, AnOutputThatDoesNotFitIsComputedOnceMore) {
@@ -110,6 +125,25 @@ TEST_F(InstanceTest, AnotherInvalidArgumentIsNot) {
   EXPECT_EQ(responses_dropped_, 0);
   EXPECT_EQ(model_->bound().shape_trust(), BoundModel::ShapeTrust::kConfirmed);
   EXPECT_THAT(Values(Run({1, 0})), ElementsAre(20, 10));
+}
+
+// No element 7 can be looked up: that the request succeeds shows that Y is not computed.
+TEST_F(LoadedTest, AnOutputThatTheConfigurationLeavesOutIsNotComputed) {
+  Load(kTwoOutputs, R"({"name":"Z","data_type":"TYPE_INT64","dims":[2]})");
+  const testing::SeenResponse response = Run({0, 7}, "Z");
+  EXPECT_THAT(response.errors, ElementsAre());
+  EXPECT_THAT(Values<int64_t>(response), ElementsAre(0, -7));
+}
+
+// The runtime cannot do otherwise. If it ever does, the documentation may say so.
+TEST_F(LoadedTest, OneThatARequestLeavesOutIsComputedAndNotSent) {
+  Load(kTwoOutputs, R"({"name":"Y","data_type":"TYPE_FP32","dims":[2]},
+                       {"name":"Z","data_type":"TYPE_INT64","dims":[2]})");
+  const testing::SeenResponse response = Run({0, 1}, "Z");
+  EXPECT_THAT(response.errors, ElementsAre());
+  ASSERT_EQ(response.outputs.size(), 1u);
+  EXPECT_THAT(Values<int64_t>(response), ElementsAre(0, -1));
+  EXPECT_EQ(Run({0, 7}, "Z").errors.size(), 1u);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "backends/onnxruntime/declared_signature.h"
+#include "backends/onnxruntime/needed_part.h"
 #include "backends/onnxruntime/ort_error.h"
 #include "backends/onnxruntime/signature.h"
 #include "backends/sdk/entry.h"
@@ -28,6 +29,15 @@ bool ConfiguredShapesFixed(const ModelConfig& config) {
     return !input.ragged &&
            std::all_of(dims.begin(), dims.end(), [](int64_t dim) { return dim >= 0; });
   });
+}
+
+// The outputs that may be asked for, or are states. None: all of the file.
+OutputNames ConfiguredOutputs(const ModelConfig& config) {
+  OutputNames names;
+  if (config.outputs.empty()) return names;
+  for (const TensorConfig& output : config.outputs) names.insert(output.name);
+  for (const StateConfig& state : config.states) names.insert(state.output_name);
+  return names;
 }
 
 }  // namespace
@@ -90,10 +100,35 @@ Error OnnxModel::LoadSession() {
   session_ = Ort::Session(nullptr);  // so that only one session is in memory
   return OrtTry(StrCat("failed to load '", path_, "': "), [&]() -> Error {
     NB_ASSIGN_OR_RETURN(const Ort::SessionOptions options, request_.Build(environment_));
-    session_ = Ort::Session(environment_.ort(), path_.c_str(), options);
-    signature_ = ReadSignature(session_);
+    MakeSession(options);
     return Error();
   });
+}
+
+void OnnxModel::MakeSession(const Ort::SessionOptions& options) {
+  const OutputNames outputs = ConfiguredOutputs(config_);
+  std::optional<NeededPart> part;
+  // OpenVINO finds what it has cached by the file's path.
+  if (!outputs.empty() && !request_.openvino) part = ReadNeededPart(path_, outputs);
+  if (!part.has_value()) {
+    session_ = Ort::Session(environment_.ort(), path_.c_str(), options);
+    signature_ = ReadSignature(session_);
+    return;
+  }
+  session_ = Ort::Session(environment_.ort(), part->model.data(), part->model.size(), options);
+  signature_ = ReadSignature(session_);
+  AddOutputsLeftOut();
+  NB_LOG_INFO("model '", config_.name, "' version ", config_.version, ": ",
+              part->operators_left_out, " of ", part->operators,
+              " operators are left out, because the outputs in the configuration do not need them");
+}
+
+void OnnxModel::AddOutputsLeftOut() {
+  const std::optional<Signature> declared = ReadDeclaredSignature(path_);
+  if (!declared.has_value()) return;
+  for (const ModelTensor& output : declared->outputs) {
+    if (signature_.FindOutput(output.name) == nullptr) signature_.outputs.push_back(output);
+  }
 }
 
 Error OnnxModel::AutoComplete(TRITONBACKEND_Model* model) {

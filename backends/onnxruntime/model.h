@@ -47,6 +47,12 @@ class OnnxModel {
   // slowly.
   bool DeclaresFixedShapes() const;
   Error LoadSession();
+  // The session, of the part of the file that the outputs in the configuration need, if that is
+  // less than the whole. May throw Ort::Exception.
+  void MakeSession(const Ort::SessionOptions& options);
+  // What the session does not say of outputs that it was made without: whether a model batches
+  // depends on all that are in the file.
+  void AddOutputsLeftOut();
   // Makes the session anew if its shapes vary more than the file declares; see SessionRequest.
   Error GiveUpFixedShapes();
   Error AutoComplete(TRITONBACKEND_Model* model);
