@@ -7,7 +7,7 @@
 #   backends/NAME/libtriton_NAME.so            resolved against the library that loads it: no RUNPATH
 #   lib/libnereid_frontends.so                 the ports, for programs that embed the server
 #   include/triton/core/, include/nereid/      the public C headers
-#   python/nereid/                             the Python package, with the server in the process
+#   python/nereid_server/                      the Python package, with the server in the process
 #   caches/NAME/libtritoncache_NAME.so         likewise
 #   repoagents/NAME/libtritonrepoagent_NAME.so likewise
 #
@@ -44,7 +44,7 @@ endif()
 
 # The Python package; `python/` may be put on PYTHONPATH.
 if(TARGET nereid_python_api)
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/nereid DESTINATION python COMPONENT python
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/nereid_server DESTINATION python COMPONENT python
     PATTERN "__pycache__" EXCLUDE)
 endif()
 

@@ -35,7 +35,7 @@ HEADERS = {
     "c_tritonrepoagent.md": ("C API: repository agents", ["include/triton/core/tritonrepoagent.h"]),
 }
 PYTHON_PAGE = "python.md"
-PACKAGE = Path("python/nereid")
+PACKAGE = Path("python/nereid_server")
 NOTICE = "<!-- Made by tools/api_pages.py: change the comments of the sources instead. -->"
 
 NAME = r"(?:TRITON|NEREID)\w+"
@@ -247,7 +247,7 @@ def members(node: ast.ClassDef) -> Iterator[str]:
 def python_page() -> str:
     package = ast.parse((ROOT / PACKAGE / "__init__.py").read_text())
     modules = module_of(package)
-    out = [NOTICE, "# Python package nereid", ""]
+    out = [NOTICE, "# Python package nereid_server", ""]
     out += ["How to use it: [the server in a program](../python/in_process.md),"]
     out += ["[functions as models](../models/functions.md).", ""]
     for name in sorted(modules, key=str.lower):

@@ -13,7 +13,7 @@ import asyncio
 import sys
 import time
 
-import nereid
+import nereid_server
 import numpy as np
 
 VALUES = 16
@@ -25,7 +25,7 @@ def check(question: np.ndarray, answer: np.ndarray) -> None:
         sys.exit("the answer is not the question")
 
 
-def blocking(model: nereid.Model, count: int) -> "list[int]":
+def blocking(model: nereid_server.Model, count: int) -> "list[int]":
     times = []
     for turn in range(WARM_UP + count):
         question = np.arange(turn, turn + VALUES, dtype=np.float32)
@@ -36,7 +36,7 @@ def blocking(model: nereid.Model, count: int) -> "list[int]":
     return times
 
 
-async def asynchronous(model: nereid.Model, count: int) -> "list[int]":
+async def asynchronous(model: nereid_server.Model, count: int) -> "list[int]":
     times = []
     for turn in range(WARM_UP + count):
         question = np.arange(turn, turn + VALUES, dtype=np.float32)
@@ -49,7 +49,7 @@ async def asynchronous(model: nereid.Model, count: int) -> "list[int]":
 
 def main() -> None:
     models, backends, name, way, count = sys.argv[1:]
-    with nereid.Server(models, backend_directory=backends) as server:
+    with nereid_server.Server(models, backend_directory=backends) as server:
         model = server.model(name)
         if way == "blocking":
             times = blocking(model, int(count))

@@ -4,12 +4,12 @@
 import sys
 from typing import Annotated
 
-import nereid
+import nereid_server
 import numpy as np
 import onnxruntime
 
 
-@nereid.function(name="mlp")
+@nereid_server.function(name="mlp")
 class Mlp:
     def __init__(self) -> None:
         options = onnxruntime.SessionOptions()
@@ -17,11 +17,11 @@ class Mlp:
         self.session = onnxruntime.InferenceSession(MODEL, options, providers=["CPUExecutionProvider"])
 
     def __call__(
-        self, x: Annotated[np.ndarray, nereid.TensorSpec(np.float32, [64])]
-    ) -> Annotated[np.ndarray, nereid.TensorSpec(np.float32, [10])]:
+        self, x: Annotated[np.ndarray, nereid_server.TensorSpec(np.float32, [64])]
+    ) -> Annotated[np.ndarray, nereid_server.TensorSpec(np.float32, [10])]:
         return self.session.run(None, {"x": x})[0]
 
 
 if __name__ == "__main__":
     MODEL = sys.argv[1]
-    nereid.serve(Mlp, host="127.0.0.1", http_port=int(sys.argv[2]), grpc_port=None, metrics_port=None)
+    nereid_server.serve(Mlp, host="127.0.0.1", http_port=int(sys.argv[2]), grpc_port=None, metrics_port=None)

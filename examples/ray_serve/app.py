@@ -15,7 +15,7 @@ import asyncio
 import os
 from typing import Any
 
-import nereid
+import nereid_server
 import ray
 from ray import serve
 from starlette.requests import Request
@@ -33,8 +33,8 @@ MODELS_PER_REPLICA = 2
 class LoadedModel:
     """A model in the server of this replica. Ray calls __del__ when it evicts the model."""
 
-    def __init__(self, server: nereid.Server, name: str) -> None:
-        self._server: nereid.Server | None = server
+    def __init__(self, server: nereid_server.Server, name: str) -> None:
+        self._server: nereid_server.Server | None = server
         self._model = server.load(name)
         self.infer = self._model.async_infer
 
@@ -63,8 +63,8 @@ class LoadedModel:
 )
 class Nereid:
     def __init__(self, models: str) -> None:
-        explicit = nereid.ModelControlMode.EXPLICIT
-        self._server = nereid.Server(models, model_control_mode=explicit)
+        explicit = nereid_server.ModelControlMode.EXPLICIT
+        self._server = nereid_server.Server(models, model_control_mode=explicit)
         self._headers = {"x-process": str(os.getpid())}
 
     @serve.multiplexed(max_num_models_per_replica=MODELS_PER_REPLICA)
@@ -78,7 +78,7 @@ class Nereid:
         try:
             model = await self.load(request.url.path.strip("/"))
             outputs = await model.infer(inputs)
-        except nereid.InvalidArgumentError as error:
+        except nereid_server.InvalidArgumentError as error:
             return JSONResponse({"error": str(error)}, 400, headers=self._headers)
         answer = {name: value.tolist() for name, value in outputs.items()}
         return JSONResponse(answer, headers=self._headers)

@@ -148,7 +148,7 @@ bool AddMetricTypes(PyObject* module) {
       {Py_tp_dealloc, reinterpret_cast<void*>(FamilyObject::Dealloc)},
       {0, nullptr},
   };
-  static PyType_Spec family_spec = {"nereid._native.MetricFamily", sizeof(FamilyObject), 0,
+  static PyType_Spec family_spec = {"nereid_server._native.MetricFamily", sizeof(FamilyObject), 0,
                                     Py_TPFLAGS_DEFAULT, family_slots};
   static PyMethodDef methods[] = {
       {"increment", kSafely<Change<TRITONSERVER_MetricIncrement>>, METH_O,
@@ -166,7 +166,7 @@ bool AddMetricTypes(PyObject* module) {
       {Py_tp_getset, attributes},
       {0, nullptr},
   };
-  static PyType_Spec metric_spec = {"nereid._native.Metric", sizeof(MetricObject), 0,
+  static PyType_Spec metric_spec = {"nereid_server._native.Metric", sizeof(MetricObject), 0,
                                     Py_TPFLAGS_DEFAULT, metric_slots};
   family_type = AddType(module, "MetricFamily", &family_spec);
   return family_type != nullptr && AddType(module, "Metric", &metric_spec) != nullptr;

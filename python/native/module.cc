@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module nereid._native: a server in the process of a Python program, by the C API.
+// The module nereid_server._native: a server in the process of a Python program, by the C API.
 #include "python/native/call.h"
 #include "python/native/error.h"
 #include "python/native/frontends.h"
@@ -60,7 +60,7 @@ PyMethodDef methods[] = {
 };
 
 PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "nereid._native", "A server in this process.", -1, methods,
+    PyModuleDef_HEAD_INIT, "nereid_server._native", "A server in this process.", -1, methods,
 };
 
 // Null with an exception.

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Nereid server in the process of a Python program, and Python functions as models of a server.
 
->>> import nereid
->>> with nereid.Server(models="models") as server:
+>>> import nereid_server
+>>> with nereid_server.Server(models="models") as server:
 ...     digit = server.model("digits").infer({"image": image})["digit"]
 
->>> four = nereid.TensorSpec(np.float32, [4])
->>> @nereid.function(inputs={"x": four}, outputs={"y": four})
+>>> four = nereid_server.TensorSpec(np.float32, [4])
+>>> @nereid_server.function(inputs={"x": four}, outputs={"y": four})
 ... def double(x):
 ...     return {"y": 2 * x}
->>> nereid.serve(double)
+>>> nereid_server.serve(double)
 
-``nereid.tritonserver`` is the same server with the names of Triton's package ``tritonserver``.
+``nereid_server.tritonserver`` is the same server with the names of Triton's package ``tritonserver``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `nereid`, also `python -m nereid`: the server of this package. `nereid serve` serves functions, and
+"""The command `nereid`, also `python -m nereid_server`: the server of this package. `nereid serve` serves functions, and
 models as the server itself does."""
 
 from __future__ import annotations

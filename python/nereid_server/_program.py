@@ -16,7 +16,7 @@ _ONNX_RUNTIME = "NEREID_ONNXRUNTIME_LIBRARY"  # read by the backend onnxruntime
 
 def home() -> Path:
     """The folder of bin/, lib/, backends/, caches/ and repoagents/: the one that the environment variable NEREID_HOME
-    names; otherwise `_server` in a wheel, and in another installation the folder of `python/nereid`.
+    names; otherwise `_server` in a wheel, and in another installation the folder of `python/nereid_server`.
     FileNotFoundError if there is none."""
     named = os.environ.get(_HOME)
     package = Path(__file__).resolve().parent

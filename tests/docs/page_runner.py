@@ -32,7 +32,7 @@ LINKED = ("abi", "backends", "bench", "deploy", "docs", "include", "python", "to
 SHIM = """\
 #!/bin/bash
 case "$1" in
-  serve) exec {python} -m nereid "$@" ;;
+  serve) exec {python} -m nereid_server "$@" ;;
   explain|top|probe)
     case " $* " in *" --url"*|*--help*) exec {binary} "$@" ;; esac
     exec {binary} "$@" --url=http://127.0.0.1:{http} ;;
@@ -42,7 +42,7 @@ case "$1" in
   *) exec {binary} "$@" ;;
 esac
 """
-SERVE_CALL = re.compile(r"\bnereid\.serve\((\w+(?:\(\))?)\)")
+SERVE_CALL = re.compile(r"\bnereid_server\.serve\((\w+(?:\(\))?)\)")
 
 
 class WrongPage(AssertionError):
@@ -152,7 +152,7 @@ class PageRunner:
             if block.option("after the others") is not None:
                 text = self._python + text
             self._python = SERVE_CALL.sub("", text)
-            text = SERVE_CALL.sub(rf"nereid.serve(\1, {ports})", text)
+            text = SERVE_CALL.sub(rf"nereid_server.serve(\1, {ports})", text)
         with self._log.open("wb") as log:
             self._server = subprocess.Popen(
                 self._command(text, is_python(block)),

@@ -12,7 +12,7 @@ from support.stage import python_package
 
 sys.path.insert(0, str(python_package()))
 
-import nereid  # noqa: E402
+import nereid_server  # noqa: E402
 
 from functions import served  # noqa: E402
 
@@ -20,7 +20,7 @@ FREE_PORTS = {"host": "127.0.0.1", "http_port": 0, "grpc_port": 0, "metrics_port
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[nereid.ServedFunctions]:
+def server() -> Iterator[nereid_server.ServedFunctions]:
     """All functions of served.py."""
     functions = [
         served.double,
@@ -39,8 +39,8 @@ def server() -> Iterator[nereid.ServedFunctions]:
         served.fail,
         served.declare_wrongly,
         served.Scale,
-        nereid.function(served.Scale(3.0), name="scale_by_three"),
+        nereid_server.function(served.Scale(3.0), name="scale_by_three"),
         served.moments,
     ]
-    with nereid.serve(*functions, **FREE_PORTS, blocking=False) as started:
+    with nereid_server.serve(*functions, **FREE_PORTS, blocking=False) as started:
         yield started

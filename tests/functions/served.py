@@ -9,23 +9,23 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Annotated, TypedDict
 
 import ml_dtypes
-import nereid
+import nereid_server
 import numpy as np
 from numpy.typing import NDArray
 
 BATCH = 6
 MEETING = 3
 
-Vector = nereid.TensorSpec(np.float32, [4])
+Vector = nereid_server.TensorSpec(np.float32, [4])
 
 
-@nereid.function(inputs={"x": Vector}, outputs={"y": Vector})
+@nereid_server.function(inputs={"x": Vector}, outputs={"y": Vector})
 def double(x):
     return {"y": 2 * x}
 
 
-@nereid.function(max_batch_size=BATCH, max_delay_us=60_000_000)
-def rows(x: NDArray[np.float32]) -> Annotated[np.ndarray, nereid.TensorSpec(np.int64, [1])]:
+@nereid_server.function(max_batch_size=BATCH, max_delay_us=60_000_000)
+def rows(x: NDArray[np.float32]) -> Annotated[np.ndarray, nereid_server.TensorSpec(np.int64, [1])]:
     """The size of the batch, which is complete before a request has waited for a minute."""
     return np.full((len(x), 1), len(x), np.int64)
 
@@ -68,10 +68,10 @@ def no_iterator(to: int) -> Iterator[int]:
     return to
 
 
-Halves = nereid.TensorSpec(ml_dtypes.bfloat16, [2])
+Halves = nereid_server.TensorSpec(ml_dtypes.bfloat16, [2])
 
 
-@nereid.function(inputs={"x": Halves}, outputs={"y": Halves})
+@nereid_server.function(inputs={"x": Halves}, outputs={"y": Halves})
 def halve(x):
     assert x.dtype == ml_dtypes.bfloat16
     return {"y": x / 2}
@@ -89,14 +89,14 @@ async def meet(number: int) -> int:
 
 
 def refuse(code: str) -> str:
-    raise nereid.RequestError(f"refused with {code}", code)
+    raise nereid_server.RequestError(f"refused with {code}", code)
 
 
 def fail(x: NDArray[np.float64]) -> NDArray[np.float64]:
     raise ValueError("no good")
 
 
-def declare_wrongly(what: str) -> Annotated[np.ndarray, nereid.TensorSpec(np.float32, [2])]:
+def declare_wrongly(what: str) -> Annotated[np.ndarray, nereid_server.TensorSpec(np.float32, [2])]:
     return {"shape": np.zeros(3, np.float32), "type": np.zeros(2, "U1"), "keys": {"other": 1}}[what]
 
 
@@ -120,6 +120,6 @@ class Moments(TypedDict):
     values: NDArray[np.float64]
 
 
-@nereid.function(batched=False)
+@nereid_server.function(batched=False)
 def moments(x: NDArray[np.float64]) -> Moments:
     return {"mean": x.mean(), "values": x}

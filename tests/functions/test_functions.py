@@ -8,7 +8,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import ml_dtypes
-import nereid
+import nereid_server
 import numpy as np
 import pytest
 import tritonclient.grpc
@@ -26,17 +26,17 @@ def tensor(protocol, name: str, array: np.ndarray):
     return made
 
 
-def http_infer(server: nereid.ServedFunctions, model: str, **inputs: np.ndarray):
+def http_infer(server: nereid_server.ServedFunctions, model: str, **inputs: np.ndarray):
     with tritonclient.http.InferenceServerClient(f"127.0.0.1:{server.http_port}") as client:
         return client.infer(model, [tensor(tritonclient.http, *item) for item in inputs.items()])
 
 
-def grpc_infer(server: nereid.ServedFunctions, model: str, **inputs: np.ndarray):
+def grpc_infer(server: nereid_server.ServedFunctions, model: str, **inputs: np.ndarray):
     with tritonclient.grpc.InferenceServerClient(f"127.0.0.1:{server.grpc_port}") as client:
         return client.infer(model, [tensor(tritonclient.grpc, *item) for item in inputs.items()])
 
 
-def post(server: nereid.ServedFunctions, path: str, body: dict) -> tuple[int, str]:
+def post(server: nereid_server.ServedFunctions, path: str, body: dict) -> tuple[int, str]:
     connection = http.client.HTTPConnection("127.0.0.1", server.http_port, timeout=30)
     try:
         connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})

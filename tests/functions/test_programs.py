@@ -23,7 +23,7 @@ PAGE = PROJECT_ROOT / "docs" / "models" / "functions.md"
 SERVING = re.compile(r"nereid: serving '(\w+)': http://127\.0\.0\.1:(\d+)/v2/models/\w+/(\w+)")
 FREE_PORTS = "host='127.0.0.1', http_port=0, grpc_port=0, metrics_port=0"
 SECONDS = 60
-ECHO = "import nereid\ndef echo(text: str) -> str:\n    return text\n"
+ECHO = "import nereid_server\ndef echo(text: str) -> str:\n    return text\n"
 
 
 class Program:
@@ -92,8 +92,8 @@ def infer(port: int, model: str, name: str, datatype: str, shape: list[int], dat
 def example() -> str:
     """The first program of the page, on free ports."""
     code = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
-    assert code.count("nereid.serve(double)") == 1
-    return code.replace("nereid.serve(double)", f"nereid.serve(double, {FREE_PORTS})")
+    assert code.count("nereid_server.serve(double)") == 1
+    return code.replace("nereid_server.serve(double)", f"nereid_server.serve(double, {FREE_PORTS})")
 
 
 def is_gone(process: int) -> bool:
@@ -133,7 +133,7 @@ def test_a_signal_ends_it_from_the_moment_when_it_says_that_it_serves(run, tmp_p
 
 def test_a_prompt(run) -> None:
     """Functions that no file has."""
-    program = run("-i", "-q", stdin=f"{ECHO}\nnereid.serve(echo, {FREE_PORTS})\n")
+    program = run("-i", "-q", stdin=f"{ECHO}\nnereid_server.serve(echo, {FREE_PORTS})\n")
     assert infer(program.wait_until_serving(), "echo", "text", "BYTES", [1], ["hi"]) == ["hi"]
 
 
@@ -141,7 +141,7 @@ def test_the_command(run, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(ECHO)
     options = ["--host=127.0.0.1", "--http-port=0", "--grpc-port=none", "--metrics-port=none", "--log-verbose=1"]
     for module in ("app", "app.py"):
-        program = run("-m", "nereid", "serve", f"{module}:echo", *options)
+        program = run("-m", "nereid_server", "serve", f"{module}:echo", *options)
         assert infer(program.wait_until_serving(), "echo", "text", "BYTES", [1], ["hi"]) == ["hi"]
         assert program.end() == 0
 
@@ -158,7 +158,7 @@ def test_the_command(run, tmp_path: Path) -> None:
 )
 def test_a_wrong_command(run, tmp_path: Path, arguments, status, expected) -> None:
     (tmp_path / "app.py").write_text(ECHO)
-    program = run("-m", "nereid", "serve", *arguments)
+    program = run("-m", "nereid_server", "serve", *arguments)
     said = program.process.stderr.read()
     assert (program.process.wait(SECONDS), expected in said) == (status, True), said
 
@@ -167,7 +167,7 @@ def test_the_command_serves_models_too(run, tmp_path: Path) -> None:
     """As the server's own `serve` does."""
     (tmp_path / "net.onnx").write_bytes(b"no model")
     options = ["--http-port=0", "--grpc-port=0", "--metrics-port=0", "--http-address=127.0.0.1"]
-    program = run("-m", "nereid", "serve", "net.onnx", *options)
+    program = run("-m", "nereid_server", "serve", "net.onnx", *options)
     assert program.process.wait(SECONDS) == 1
     said = program.process.stderr.read()
     assert "failed to load all models: net" in said, said
@@ -187,19 +187,19 @@ def test_the_server_ends_with_its_program(run, tmp_path: Path) -> None:
 def test_a_port_in_use(run, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        serve = f"nereid.serve(echo, host='127.0.0.1', http_port={port}, grpc_port=None, metrics_port=None)"
+        serve = f"nereid_server.serve(echo, host='127.0.0.1', http_port={port}, grpc_port=None, metrics_port=None)"
         (tmp_path / "program.py").write_text(f"{ECHO}\n{serve}\n")
         program = run("program.py")
         said = program.process.stderr.read()
         assert program.process.wait(SECONDS) == 1
-    last = said[said.index("nereid.functions.errors.ServingError: the server did not start") :]
+    last = said[said.index("nereid_server.functions.errors.ServingError: the server did not start") :]
     assert f"127.0.0.1:{port}" in last and "in use" in last, said
 
 
 def test_a_setup_that_fails(run, tmp_path: Path) -> None:
     code = "class Model:\n  def setup(self): raise OSError('no weights')\n"
     code += "  def __call__(self, x: int) -> int: return x\n"
-    (tmp_path / "program.py").write_text(f"import nereid\n{code}nereid.serve(Model, {FREE_PORTS})\n")
+    (tmp_path / "program.py").write_text(f"import nereid_server\n{code}nereid_server.serve(Model, {FREE_PORTS})\n")
     program = run("program.py")
     said = program.process.stderr.read()
     assert program.process.wait(SECONDS) == 1
@@ -208,7 +208,7 @@ def test_a_setup_that_fails(run, tmp_path: Path) -> None:
 
 def test_without_a_server(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(python_package()), "NEREID_HOME": str(tmp_path)}
-    command = [sys.executable, "-m", "nereid", "--help"]
+    command = [sys.executable, "-m", "nereid_server", "--help"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 1
     assert done.stderr == (

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Optional
 
 import ml_dtypes
-import nereid
+import nereid_server
 import numpy as np
 import pytest
-from nereid.functions.function import model_of
-from nereid.functions.repository import config_text, write_repository
-from nereid.functions.tensors import ResultError, results
+from nereid_server.functions.function import model_of
+from nereid_server.functions.repository import config_text, write_repository
+from nereid_server.functions.tensors import ResultError, results
 from numpy.typing import NDArray
 
 
@@ -23,7 +23,7 @@ def scores(image: NDArray[np.uint8], scale: Optional[NDArray[np.float32]] = None
 
 
 def test_the_configuration() -> None:
-    model = model_of(nereid.function(scores, max_batch_size=8, max_delay_us=500, instances=2))
+    model = model_of(nereid_server.function(scores, max_batch_size=8, max_delay_us=500, instances=2))
     assert config_text(model).splitlines() == [
         'name: "scores"',
         'backend: "python"',
@@ -76,7 +76,7 @@ class NotCallable:
     pass
 
 
-VECTOR = nereid.TensorSpec(np.float32, [4])
+VECTOR = nereid_server.TensorSpec(np.float32, [4])
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ VECTOR = nereid.TensorSpec(np.float32, [4])
         (positional, "the parameter 'x' of 'positional' cannot be passed by its name"),
         (nothing, "'nothing' has no parameters; a model needs an input"),
         (no_result, "the result of 'no_result' has no annotation"),
-        (any_names, r"'any_names' takes any names \(\*\*tensors\): give nereid.function\(inputs=...\)"),
+        (any_names, r"'any_names' takes any names \(\*\*tensors\): give nereid_server.function\(inputs=...\)"),
         (NotCallable, r"the class 'NotCallable' needs a method __call__\(self, ...\) to be served"),
         (lambda x: x, "a model cannot be called '<lambda>'"),
-        (3, "nereid.serve takes functions and classes with __call__, not 3"),
+        (3, "nereid_server.serve takes functions and classes with __call__, not 3"),
     ],
 )
 def test_what_cannot_be_served(target, expected) -> None:
@@ -104,7 +104,7 @@ def test_what_cannot_be_served(target, expected) -> None:
     [
         ({"inputs": {"y": VECTOR}}, r"the parameter 'x' of 'f' is not among its inputs \['y'\]"),
         ({"inputs": {"x": VECTOR, "y": VECTOR}}, "'f' has no parameter 'y', which is among its inputs"),
-        ({"inputs": {"x": np.float32}}, "'x' has to be a nereid.TensorSpec, not <class 'numpy.float32'>"),
+        ({"inputs": {"x": np.float32}}, "'x' has to be a nereid_server.TensorSpec, not <class 'numpy.float32'>"),
         ({"outputs": {}}, "'f' has no outputs; a model needs one"),
         ({"name": "a/b"}, "a model cannot be called 'a/b'"),
         ({"max_batch_size": 0}, "max_batch_size of 'f' has to be an integer from 1 to 2147483647, not 0"),
@@ -117,7 +117,7 @@ def test_wrong_settings(settings, expected) -> None:
         return x
 
     with pytest.raises((TypeError, ValueError), match=expected):
-        model_of(nereid.function(f, **{"inputs": {"x": VECTOR}, "outputs": VECTOR, **settings}))
+        model_of(nereid_server.function(f, **{"inputs": {"x": VECTOR}, "outputs": VECTOR, **settings}))
 
 
 def test_what_cannot_be_batched() -> None:
@@ -128,9 +128,9 @@ def test_what_cannot_be_batched() -> None:
         return x
 
     with pytest.raises(TypeError, match="'stream' yields its results, so it cannot be batched"):
-        model_of(nereid.function(stream, batched=True))
+        model_of(nereid_server.function(stream, batched=True))
     with pytest.raises(TypeError, match="'plain' cannot be batched: its tensor 'x' is a plain value"):
-        model_of(nereid.function(plain, batched=True))
+        model_of(nereid_server.function(plain, batched=True))
 
 
 def test_what_is_not_batched_by_itself() -> None:
@@ -145,7 +145,7 @@ def test_what_is_not_batched_by_itself() -> None:
 
 
 def test_a_decorated_function_stays_one() -> None:
-    decorated = nereid.function(instances=3)(scores)
+    decorated = nereid_server.function(instances=3)(scores)
     assert decorated is scores
     np.testing.assert_array_equal(decorated(np.array([2]), np.array([3])), [6])
 
@@ -161,11 +161,11 @@ def test_a_decorated_function_stays_one() -> None:
 )
 def test_wrong_specs(arguments, expected) -> None:
     with pytest.raises((TypeError, ValueError), match=expected):
-        nereid.TensorSpec(*arguments)
+        nereid_server.TensorSpec(*arguments)
 
 
 def test_a_spec_of_bfloat16() -> None:
-    spec = nereid.TensorSpec(ml_dtypes.bfloat16, [2])
+    spec = nereid_server.TensorSpec(ml_dtypes.bfloat16, [2])
     assert (spec.data_type, repr(spec)) == ("BF16", "TensorSpec(bfloat16, [2])")
     assert pickle.loads(pickle.dumps(spec)) == spec
 
@@ -179,9 +179,9 @@ def test_what_is_a_stream() -> None:
 
     with pytest.raises(TypeError, match="the result of 'bare' is annotated with Iterator, from"):
         model_of(bare)
-    assert model_of(nereid.function(bare, outputs=VECTOR)).streams
+    assert model_of(nereid_server.function(bare, outputs=VECTOR)).streams
     # What means nothing matters only where the outputs follow from it.
-    assert not model_of(nereid.function(misspelt, outputs=VECTOR)).streams
+    assert not model_of(nereid_server.function(misspelt, outputs=VECTOR)).streams
 
 
 def test_results_are_converted() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures: the package `nereid` of the stage, and a server in this process on models of all kinds.
+"""Fixtures: the package `nereid_server` of the stage, and a server in this process on models of all kinds.
 
 NEREID_PYTHONS names further interpreters (with numpy) besides the one that runs the tests,
 separated by colons.
@@ -22,7 +22,7 @@ from support.streaming import add_repeat
 PACKAGE_FOLDER = python_package()
 sys.path.insert(0, str(PACKAGE_FOLDER))
 
-import nereid  # noqa: E402
+import nereid_server  # noqa: E402
 
 SCALARS = "BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FP16 FP32 FP64 BYTES BF16".split()
 
@@ -82,9 +82,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(models: Path) -> Iterator[nereid.Server]:
+def server(models: Path) -> Iterator[nereid_server.Server]:
     """One server on all models. Tests must not change its state."""
-    with nereid.Server(models) as running:
+    with nereid_server.Server(models) as running:
         yield running
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nereid
+import nereid_server
 import pytest
 
 from .conftest import RunScript
@@ -13,9 +13,9 @@ from .conftest import RunScript
 START = """
 import os, signal, sys, threading, time
 import numpy as np
-import nereid
+import nereid_server
 
-server = nereid.Server(sys.argv[1], model_control_mode="explicit", startup_models=["identity_fp32", "slow", "wait_for_cancel"])
+server = nereid_server.Server(sys.argv[1], model_control_mode="explicit", startup_models=["identity_fp32", "slow", "wait_for_cancel"])
 one = {"INPUT0": np.array([1], np.int32)}
 
 def works():
@@ -27,9 +27,9 @@ works()
 
 
 def test_a_server_can_be_started_again(models: Path) -> None:
-    server = nereid.Server({"echo": models / "identity_fp32"}, start=False)
+    server = nereid_server.Server({"echo": models / "identity_fp32"}, start=False)
     assert not server.is_live()
-    with pytest.raises(nereid.UnavailableError, match="the server does not run"):
+    with pytest.raises(nereid_server.UnavailableError, match="the server does not run"):
         server.metadata()
     for _ in range(2):
         with server:
@@ -41,7 +41,7 @@ def test_a_server_can_be_started_again(models: Path) -> None:
 
 
 def test_outputs_outlive_the_server(models: Path) -> None:
-    with nereid.Server({"echo": models / "identity_fp32"}) as server:
+    with nereid_server.Server({"echo": models / "identity_fp32"}) as server:
         response = server.model("echo").infer({"INPUT0": [1.5]})
         stream = server.model("echo").stream({"INPUT0": [2.5]})
     assert response["OUTPUT0"] == [1.5]
@@ -49,38 +49,38 @@ def test_outputs_outlive_the_server(models: Path) -> None:
 
 
 def test_two_servers_in_one_process(models: Path) -> None:
-    with nereid.Server({"a": models / "identity_fp32"}) as first:
-        with nereid.Server({"b": models / "identity_fp32"}) as second:
+    with nereid_server.Server({"a": models / "identity_fp32"}) as first:
+        with nereid_server.Server({"b": models / "identity_fp32"}) as second:
             assert [model["name"] for model in second.index()] == ["b"]
         assert first.model("a").infer({"INPUT0": [1]})["OUTPUT0"] == [1]
 
 
 def test_a_wrong_start_says_why(models: Path, tmp_path: Path) -> None:
-    with pytest.raises(nereid.InvalidArgumentError, match="there is no model repository"):
-        nereid.Server()
-    with pytest.raises(nereid.NotFoundError, match="model 'm': there is no file or folder"):
-        nereid.Server({"m": tmp_path / "none"})
-    with pytest.raises(nereid.InvalidArgumentError, match="'a/b' cannot be the name of a model"):
-        nereid.Server({"a/b": tmp_path})
-    with pytest.raises(nereid.InvalidArgumentError, match="not a valid directory"):
-        nereid.Server(tmp_path / "none")
+    with pytest.raises(nereid_server.InvalidArgumentError, match="there is no model repository"):
+        nereid_server.Server()
+    with pytest.raises(nereid_server.NotFoundError, match="model 'm': there is no file or folder"):
+        nereid_server.Server({"m": tmp_path / "none"})
+    with pytest.raises(nereid_server.InvalidArgumentError, match="'a/b' cannot be the name of a model"):
+        nereid_server.Server({"a/b": tmp_path})
+    with pytest.raises(nereid_server.InvalidArgumentError, match="not a valid directory"):
+        nereid_server.Server(tmp_path / "none")
     with pytest.raises(TypeError, match="no option 'exit_timeot'; did you mean 'exit_timeout'"):
-        nereid.Server(models, exit_timeot=1)
+        nereid_server.Server(models, exit_timeot=1)
     with pytest.raises(TypeError, match="option 'exit_timeout' must be an int, not str"):
-        nereid.Server(models, exit_timeout="1")
-    with pytest.raises(nereid.InvalidArgumentError, match="'exit_timeout' is out of range"):
-        nereid.Server(models, exit_timeout=-1)
-    with pytest.raises(nereid.InvalidArgumentError, match="must be one of 'none', 'poll', 'explicit'"):
-        nereid.Server(models, model_control_mode="always")
+        nereid_server.Server(models, exit_timeout="1")
+    with pytest.raises(nereid_server.InvalidArgumentError, match="'exit_timeout' is out of range"):
+        nereid_server.Server(models, exit_timeout=-1)
+    with pytest.raises(nereid_server.InvalidArgumentError, match="must be one of 'none', 'poll', 'explicit'"):
+        nereid_server.Server(models, model_control_mode="always")
 
 
 def test_misspelt_backends_and_settings_are_named(run_script: RunScript, models: Path) -> None:
     settings = {"identity": {"default-max-batchsize": "9"}, "identty": {"a": "b"}}
     done = run_script(
         f"""
-        import sys, nereid
+        import sys, nereid_server
         folder = sys.argv[1] + "/identity_fp32"
-        with nereid.Server({{"echo": folder}}, backend_configuration={settings}):
+        with nereid_server.Server({{"echo": folder}}, backend_configuration={settings}):
             pass
         """,
         models,
@@ -95,15 +95,15 @@ def test_a_failing_model_fails_the_start(tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     (broken / "1").mkdir(parents=True)
     (broken / "config.pbtxt").write_text('backend: "no such backend"')
-    with pytest.raises(nereid.InternalError):
-        nereid.Server(tmp_path)
-    with nereid.Server(tmp_path, exit_on_error=False) as server:
+    with pytest.raises(nereid_server.InternalError):
+        nereid_server.Server(tmp_path)
+    with nereid_server.Server(tmp_path, exit_on_error=False) as server:
         assert server.is_live()
         assert not server.is_ready()
 
 
 def test_the_end_of_the_interpreter_stops_the_server(run_script: RunScript, models: Path) -> None:
-    done = run_script(START + "nereid.log(nereid.LogLevel.WARN, 'last words')", models)
+    done = run_script(START + "nereid_server.log(nereid_server.LogLevel.WARN, 'last words')", models)
     assert "script.py:" in done.stderr
     assert "last words" in done.stderr
 
@@ -125,8 +125,8 @@ def test_a_hanging_model_does_not_hold_up_the_end(run_script: RunScript, models:
         """
 import sys, threading, time
 import numpy as np
-import nereid
-server = nereid.Server({"never": sys.argv[1]}, exit_timeout=0)
+import nereid_server
+server = nereid_server.Server({"never": sys.argv[1]}, exit_timeout=0)
 one = {"INPUT0": np.array([1], np.int32)}
 call = server.model("never").stream(one)
 threading.Thread(target=server.model("never").infer, args=(one,), daemon=True).start()
@@ -145,10 +145,10 @@ stream = server.model("slow").stream(one)
 child = os.fork()
 if child == 0:
     assert response["OUTPUT0"] == [5]
-    for use in (works, server.metadata, server.start and nereid.Server, lambda: next(stream)):
+    for use in (works, server.metadata, server.start and nereid_server.Server, lambda: next(stream)):
         try:
             use()
-        except nereid.UnavailableError as error:
+        except nereid_server.UnavailableError as error:
             assert "forked" in str(error), error
         else:
             raise AssertionError(use)
@@ -184,9 +184,9 @@ def test_a_child_can_have_a_server_of_its_own(run_script: RunScript, models: Pat
     run_script(
         """
 import os, sys
-import nereid
+import nereid_server
 child = os.fork()
-with nereid.Server({"echo": sys.argv[1]}) as server:
+with nereid_server.Server({"echo": sys.argv[1]}) as server:
     assert server.model("echo").infer({"INPUT0": [1.5]})["OUTPUT0"] == [1.5]
 if child != 0:
     assert os.waitpid(child, 0)[1] == 0
@@ -220,7 +220,7 @@ stream = server.model("wait_for_cancel").stream(one, timeout=10)
 stream.cancel()
 try:
     next(stream)
-except nereid.CancelledError:
+except nereid_server.CancelledError:
     pass
 """,
         models,
@@ -269,7 +269,7 @@ async def ask():
 assert len(asyncio.run(ask())) == 2
 assert server.metrics().value("nv_inference_count", model="identity_fp32") >= 20
 
-import nereid.tritonserver as tritonserver
+import nereid_server.tritonserver as tritonserver
 
 with_original_names = tritonserver.Server(model_repository=[sys.argv[1]], model_control_mode=tritonserver.ModelControlMode.EXPLICIT)
 with_original_names.start(wait_until_ready=True)

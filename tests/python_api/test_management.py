@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-import nereid
+import nereid_server
 import numpy as np
 import pytest
 import tritonclient.grpc as grpc_client
@@ -22,44 +22,44 @@ CONFIG = {
 
 
 @pytest.fixture
-def explicit(models: Path) -> Iterator[nereid.Server]:
+def explicit(models: Path) -> Iterator[nereid_server.Server]:
     """A server without models that are loaded."""
-    with nereid.Server(models, model_control_mode=nereid.ModelControlMode.EXPLICIT) as server:
+    with nereid_server.Server(models, model_control_mode=nereid_server.ModelControlMode.EXPLICIT) as server:
         yield server
 
 
-def states(server: nereid.Server, name: str) -> list[str]:
+def states(server: nereid_server.Server, name: str) -> list[str]:
     return [entry.get("state", "") for entry in server.index() if entry["name"] == name]
 
 
-def test_load_and_unload(explicit: nereid.Server) -> None:
-    with pytest.raises(nereid.NotFoundError):
+def test_load_and_unload(explicit: nereid_server.Server) -> None:
+    with pytest.raises(nereid_server.NotFoundError):
         explicit.model("two").is_ready()
     model = explicit.load("two")
     assert model.is_ready()
     assert [entry["name"] for entry in explicit.index(ready_only=True)] == ["two"]
     explicit.unload("two")
     poll_until("unloaded", lambda: states(explicit, "two") == ["UNAVAILABLE"])
-    with pytest.raises(nereid.NotFoundError):
+    with pytest.raises(nereid_server.NotFoundError):
         model.infer({"INPUT0": [1.0], "INPUT1": [1.0]})
 
 
-def test_load_with_a_configuration(explicit: nereid.Server) -> None:
+def test_load_with_a_configuration(explicit: nereid_server.Server) -> None:
     model = explicit.load("two", config=CONFIG)
     assert model.infer({"X": [3]})["X"].tolist() == [3]
-    with pytest.raises(nereid.Error, match="(?i)backend"):
+    with pytest.raises(nereid_server.Error, match="(?i)backend"):
         explicit.load("two", config={**CONFIG, "backend": "nobody"})
     assert model.infer({"X": [4]})["X"].tolist() == [4]
-    with pytest.raises(nereid.Error):
+    with pytest.raises(nereid_server.Error):
         explicit.load("two", config="no JSON")
 
 
-def test_load_with_files(explicit: nereid.Server) -> None:
+def test_load_with_files(explicit: nereid_server.Server) -> None:
     model = explicit.load("uploaded", config=json.dumps(CONFIG), files={"1/weights": b"\0\1"})
     assert model.infer({"X": [5]})["X"].tolist() == [5]
 
 
-def test_repositories_come_and_go(explicit: nereid.Server, models: Path) -> None:
+def test_repositories_come_and_go(explicit: nereid_server.Server, models: Path) -> None:
     explicit.unregister_repository(models)
     assert explicit.index() == []
     explicit.register_repository(models, {"two": "deux"})
@@ -67,12 +67,12 @@ def test_repositories_come_and_go(explicit: nereid.Server, models: Path) -> None
 
 
 def test_poll(models: Path, tmp_path: Path) -> None:
-    with nereid.Server(tmp_path, model_control_mode="poll") as server:
+    with nereid_server.Server(tmp_path, model_control_mode="poll") as server:
         assert server.index() == []
         (tmp_path / "late").symlink_to(models / "two")
         server.poll()
         assert server.model("late").is_ready()
-    with nereid.Server({"two": models / "two"}) as server, pytest.raises(nereid.UnavailableError):
+    with nereid_server.Server({"two": models / "two"}) as server, pytest.raises(nereid_server.UnavailableError):
         server.poll()
 
 
@@ -98,11 +98,11 @@ class TritonPythonModel:
         ]
 """
     )
-    with nereid.Server({"double": tmp_path / "any_name.py"}) as server:
+    with nereid_server.Server({"double": tmp_path / "any_name.py"}) as server:
         assert server.model("double").infer({"X": [1, 2]})["Y"].tolist() == [2, 4]
 
 
-def test_reports_of_the_server(server: nereid.Server) -> None:
+def test_reports_of_the_server(server: nereid_server.Server) -> None:
     metadata = server.metadata()
     assert metadata["name"] == "nereid"
     assert "statistics" in metadata["extensions"]
@@ -117,7 +117,7 @@ def test_reports_of_the_server(server: nereid.Server) -> None:
 
 
 def test_metrics_are_parsed() -> None:
-    metrics = nereid.Metrics('# HELP a b\na{x="1,\\"\\\\\\n}",y="2"} 1.5\na 2\nb +Inf 17\n')
+    metrics = nereid_server.Metrics('# HELP a b\na{x="1,\\"\\\\\\n}",y="2"} 1.5\na 2\nb +Inf 17\n')
     assert [sample.labels for sample in metrics["a"]] == [{"x": '1,"\\\n}', "y": "2"}, {}]
     assert metrics.value("a") == 3.5
     assert metrics.value("a", y="2") == 1.5
@@ -127,7 +127,7 @@ def test_metrics_are_parsed() -> None:
 
 def test_ports(models: Path) -> None:
     names = {"echo": models / "identity_fp32"}
-    with nereid.Server(
+    with nereid_server.Server(
         names, http_port=0, grpc_port=0, metrics_port=0, console_port=0, http_address="127.0.0.1", http_thread_count=1
     ) as server:
         with urllib.request.urlopen(f"http://127.0.0.1:{server.http_port}/v2/models/echo") as answer:
@@ -141,11 +141,11 @@ def test_ports(models: Path) -> None:
         tensor.set_data_from_numpy(np.array([1.5], np.float32))
         assert client.infer("echo", [tensor]).as_numpy("OUTPUT0") == [1.5]
         client.close()
-        with pytest.raises(nereid.UnavailableError, match="HTTP.*[Aa]ddress already in use|failed to start HTTP"):
-            nereid.Server(names, http_port=server.http_port, http_address="127.0.0.1")
-    with nereid.Server(names) as server:
+        with pytest.raises(nereid_server.UnavailableError, match="HTTP.*[Aa]ddress already in use|failed to start HTTP"):
+            nereid_server.Server(names, http_port=server.http_port, http_address="127.0.0.1")
+    with nereid_server.Server(names) as server:
         assert server.http_port is server.grpc_port is server.metrics_port is server.console_port is None
     with pytest.raises(TypeError, match="no option 'http_prot'; did you mean 'http_port'"):
-        nereid.Server(names, http_prot=0)
-    with pytest.raises(nereid.InvalidArgumentError, match="http-port"):
-        nereid.Server(names, http_port="first")
+        nereid_server.Server(names, http_prot=0)
+    with pytest.raises(nereid_server.InvalidArgumentError, match="http-port"):
+        nereid_server.Server(names, http_port="first")

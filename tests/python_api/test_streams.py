@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-import nereid
+import nereid_server
 import numpy as np
 import pytest
 
@@ -16,37 +16,37 @@ def ints(*values: int) -> np.ndarray:
     return np.array(values, np.int32)
 
 
-def test_a_stream_gives_all_responses(server: nereid.Server) -> None:
+def test_a_stream_gives_all_responses(server: nereid_server.Server) -> None:
     responses = list(server.model("decoupled").stream({"INPUT0": ints(5)}))
     assert [response["OUTPUT0"].tolist() for response in responses] == [[5]] * 5
     assert list(server.model("silent").stream({"INPUT0": ints(5)})) == []
     assert len(list(server.model("identity_int32").stream({"INPUT0": ints(1)}))) == 1
 
 
-def test_a_stream_raises_errors(server: nereid.Server) -> None:
+def test_a_stream_raises_errors(server: nereid_server.Server) -> None:
     stream = server.model("fails_some").stream({"INPUT0": ints(-1)})
-    with pytest.raises(nereid.InvalidArgumentError):
+    with pytest.raises(nereid_server.InvalidArgumentError):
         next(stream)
     assert list(stream) == []
 
 
-def test_a_stream_can_be_cancelled(server: nereid.Server) -> None:
+def test_a_stream_can_be_cancelled(server: nereid_server.Server) -> None:
     stream = server.model("wait_for_cancel").stream({"INPUT0": ints(1)})
     stream.cancel()
-    with pytest.raises(nereid.CancelledError):
+    with pytest.raises(nereid_server.CancelledError):
         next(stream)
     with server.model("wait_for_cancel").stream({"INPUT0": ints(1)}) as closed:
         pass
     assert list(closed) == []
 
 
-def test_a_dropped_stream_is_cancelled(server: nereid.Server) -> None:
+def test_a_dropped_stream_is_cancelled(server: nereid_server.Server) -> None:
     model = server.model("wait_for_cancel")
     for _ in range(3):  # each would hold the only instance for 20 seconds
         model.stream({"INPUT0": ints(1)})
     stream = model.stream({"INPUT0": ints(1)}, timeout=10)
     stream.cancel()
-    with pytest.raises(nereid.CancelledError):
+    with pytest.raises(nereid_server.CancelledError):
         next(stream)
 
 
@@ -58,40 +58,40 @@ LONG = {
 }
 
 
-def by_cancel(model: nereid.Model) -> None:
+def by_cancel(model: nereid_server.Model) -> None:
     stream = model.stream(LONG)
     assert next(stream)["OUT"] == [0]
     stream.cancel()
-    with pytest.raises(nereid.CancelledError):
+    with pytest.raises(nereid_server.CancelledError):
         next(stream)
     assert list(stream) == []
 
 
-def by_close(model: nereid.Model) -> None:
+def by_close(model: nereid_server.Model) -> None:
     stream = model.stream(LONG)
     next(stream)
     stream.close()
     assert list(stream) == []
 
 
-def by_del(model: nereid.Model) -> None:
+def by_del(model: nereid_server.Model) -> None:
     stream = model.stream(LONG)
     next(stream)
     del stream
 
 
-def by_break(model: nereid.Model) -> None:
+def by_break(model: nereid_server.Model) -> None:
     with model.stream(LONG) as stream:
         for _ in stream:
             break
 
 
-def by_timeout_of_infer(model: nereid.Model) -> None:
+def by_timeout_of_infer(model: nereid_server.Model) -> None:
     with pytest.raises(TimeoutError):
         model.infer(LONG, timeout=0.1)
 
 
-def by_timeout_of_stream(model: nereid.Model) -> None:
+def by_timeout_of_stream(model: nereid_server.Model) -> None:
     stream = model.stream(LONG, timeout=0.1)
     next(stream)
     with pytest.raises(TimeoutError):
@@ -99,18 +99,18 @@ def by_timeout_of_stream(model: nereid.Model) -> None:
     stream.cancel()
 
 
-def by_async_cancel(model: nereid.Model) -> None:
+def by_async_cancel(model: nereid_server.Model) -> None:
     async def leave() -> None:
         stream = model.async_stream(LONG)
         await stream.__anext__()
         stream.cancel()
-        with pytest.raises(nereid.CancelledError):
+        with pytest.raises(nereid_server.CancelledError):
             await stream.__anext__()
 
     asyncio.run(leave())
 
 
-def by_aclose(model: nereid.Model) -> None:
+def by_aclose(model: nereid_server.Model) -> None:
     async def leave() -> None:
         async with model.async_stream(LONG) as stream:
             async for _ in stream:
@@ -119,7 +119,7 @@ def by_aclose(model: nereid.Model) -> None:
     asyncio.run(leave())
 
 
-def by_wait_for(model: nereid.Model) -> None:
+def by_wait_for(model: nereid_server.Model) -> None:
     async def leave() -> None:
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(model.async_infer(LONG), 0.1)
@@ -127,7 +127,7 @@ def by_wait_for(model: nereid.Model) -> None:
     asyncio.run(leave())
 
 
-def by_cancelled_task(model: nereid.Model) -> None:
+def by_cancelled_task(model: nereid_server.Model) -> None:
     async def leave() -> None:
         seen = asyncio.Event()
 
@@ -160,28 +160,28 @@ def by_cancelled_task(model: nereid.Model) -> None:
     ],
 )
 def test_a_request_that_the_model_has_released_can_be_left(
-    models: Path, leave: Callable[[nereid.Model], None]
+    models: Path, leave: Callable[[nereid_server.Model], None]
 ) -> None:
     # The server could not stop in time if the model went on.
-    with nereid.Server({"repeat": models / "repeat"}, exit_timeout=20) as server:
+    with nereid_server.Server({"repeat": models / "repeat"}, exit_timeout=20) as server:
         leave(server.model("repeat"))
 
 
 @pytest.mark.asyncio
-async def test_async_infer(server: nereid.Server) -> None:
+async def test_async_infer(server: nereid_server.Server) -> None:
     model = server.model("batched")
     values = [np.full((1, 2), number, np.float32) for number in range(100)]
     responses = await asyncio.gather(*(model.async_infer({"INPUT0": value}) for value in values))
     for value, response in zip(values, responses):
         assert (response["OUTPUT0"] == value).all()
-    with pytest.raises(nereid.InvalidArgumentError):
+    with pytest.raises(nereid_server.InvalidArgumentError):
         await server.model("fails_some").async_infer({"INPUT0": ints(-1)})
-    with pytest.raises(nereid.InvalidArgumentError, match="answered with 2 responses.*async_stream"):
+    with pytest.raises(nereid_server.InvalidArgumentError, match="answered with 2 responses.*async_stream"):
         await server.model("decoupled").async_infer({"INPUT0": ints(2)})
 
 
 @pytest.mark.asyncio
-async def test_the_loop_goes_on(server: nereid.Server) -> None:
+async def test_the_loop_goes_on(server: nereid_server.Server) -> None:
     waiting = asyncio.ensure_future(server.model("slow").async_infer({"INPUT0": ints(1)}))
     turns = 0
     while not waiting.done():
@@ -192,7 +192,7 @@ async def test_the_loop_goes_on(server: nereid.Server) -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_cancelled_task_cancels_its_request(server: nereid.Server) -> None:
+async def test_a_cancelled_task_cancels_its_request(server: nereid_server.Server) -> None:
     model = server.model("wait_for_cancel")
     task = asyncio.ensure_future(model.async_infer({"INPUT0": ints(1)}))
     await asyncio.sleep(0)
@@ -202,14 +202,14 @@ async def test_a_cancelled_task_cancels_its_request(server: nereid.Server) -> No
     # The instance is free again.
     stream = model.async_stream({"INPUT0": ints(1)})
     stream.cancel()
-    with pytest.raises(nereid.CancelledError):
+    with pytest.raises(nereid_server.CancelledError):
         await stream.__anext__()
     with pytest.raises(asyncio.TimeoutError):
         await asyncio.wait_for(model.async_infer({"INPUT0": ints(1)}), 0.01)
 
 
 @pytest.mark.asyncio
-async def test_async_streams(server: nereid.Server) -> None:
+async def test_async_streams(server: nereid_server.Server) -> None:
     values = [
         response["OUTPUT0"].tolist()
         async for response in server.model("decoupled").async_stream({"INPUT0": ints(4)})
@@ -220,7 +220,7 @@ async def test_async_streams(server: nereid.Server) -> None:
     assert [response async for response in stream] == []
 
 
-def test_each_loop_has_its_own_waker(server: nereid.Server) -> None:
+def test_each_loop_has_its_own_waker(server: nereid_server.Server) -> None:
     async def ask() -> list:
         return (await server.model("identity_int32").async_infer({"INPUT0": ints(3)}))[
             "OUTPUT0"

@@ -7,7 +7,7 @@ import gc
 from collections.abc import Callable
 
 import ml_dtypes
-import nereid
+import nereid_server
 import numpy as np
 import pytest
 
@@ -45,7 +45,7 @@ class ByDlpack:
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_each_type_comes_back(server: nereid.Server, name: str) -> None:
+def test_each_type_comes_back(server: nereid_server.Server, name: str) -> None:
     value = VALUES[name]
     output = server.model(f"identity_{name}").infer({"INPUT0": value})["OUTPUT0"]
     assert output.dtype == value.dtype
@@ -53,7 +53,7 @@ def test_each_type_comes_back(server: nereid.Server, name: str) -> None:
     assert output.tobytes() == value.tobytes()
 
 
-def test_strings_come_back_as_bytes(server: nereid.Server) -> None:
+def test_strings_come_back_as_bytes(server: nereid_server.Server) -> None:
     model = server.model("identity_bytes")
     expected = [b"one", "zw\u00f6lf".encode(), b"", b"\x00\xff"]
     for value in (
@@ -65,7 +65,7 @@ def test_strings_come_back_as_bytes(server: nereid.Server) -> None:
     assert model.infer({"INPUT0": np.array([b"a", b"bcd"])})["OUTPUT0"].tolist() == [b"a", b"bcd"]
 
 
-def test_lists_take_the_type_of_the_model(server: nereid.Server) -> None:
+def test_lists_take_the_type_of_the_model(server: nereid_server.Server) -> None:
     output = server.model("identity_fp16").infer({"INPUT0": [1, 2.5]})["OUTPUT0"]
     assert output.dtype == np.float16
     assert output.tolist() == [1, 2.5]
@@ -73,14 +73,14 @@ def test_lists_take_the_type_of_the_model(server: nereid.Server) -> None:
     assert output.dtype == ml_dtypes.bfloat16
 
 
-def test_empty_tensors(server: nereid.Server) -> None:
+def test_empty_tensors(server: nereid_server.Server) -> None:
     output = server.model("identity_fp32").infer({"INPUT0": np.empty(0, np.float32)})["OUTPUT0"]
     assert output.shape == (0,)
 
 
 @pytest.mark.parametrize("wrapped", [np.asarray, ByDlpack, ByDlpack.capsule_of])
 def test_inputs_are_read_in_place(
-    server: nereid.Server, wrapped: Callable[[np.ndarray], object]
+    server: nereid_server.Server, wrapped: Callable[[np.ndarray], object]
 ) -> None:
     value = np.array([1, 2], np.int32)
     stream = server.model("slow").stream({"INPUT0": wrapped(value)})
@@ -89,7 +89,7 @@ def test_inputs_are_read_in_place(
     assert response["OUTPUT0"].tolist() == [3, 4]
 
 
-def test_outputs_are_views_of_the_memory_that_the_model_wrote(server: nereid.Server) -> None:
+def test_outputs_are_views_of_the_memory_that_the_model_wrote(server: nereid_server.Server) -> None:
     response = server.model("identity_fp32").infer({"INPUT0": np.arange(4, dtype=np.float32)})
     tensor = response.tensors["OUTPUT0"]
     array = response["OUTPUT0"]
@@ -103,7 +103,7 @@ def test_outputs_are_views_of_the_memory_that_the_model_wrote(server: nereid.Ser
     assert response["OUTPUT0"] is array
 
 
-def test_an_output_outlives_its_response(server: nereid.Server) -> None:
+def test_an_output_outlives_its_response(server: nereid_server.Server) -> None:
     response = server.model("identity_fp32").infer({"INPUT0": np.arange(1000, dtype=np.float32)})
     by_dlpack = np.from_dlpack(response.tensors["OUTPUT0"])
     capsule = response.tensors["OUTPUT0"].__dlpack__()
@@ -116,14 +116,14 @@ def test_an_output_outlives_its_response(server: nereid.Server) -> None:
     del capsule  # nobody has taken it
 
 
-def test_an_output_can_be_the_next_input(server: nereid.Server) -> None:
+def test_an_output_can_be_the_next_input(server: nereid_server.Server) -> None:
     model = server.model("identity_bytes")
     tensor = model.infer({"INPUT0": ["a", "b"]}).tensors["OUTPUT0"]
     assert (tensor.data_type, tensor.shape, tensor.nbytes) == ("BYTES", (2,), 10)
     assert model.infer({"INPUT0": tensor})["OUTPUT0"].tolist() == [b"a", b"b"]
 
 
-def test_dlpack_inputs(server: nereid.Server) -> None:
+def test_dlpack_inputs(server: nereid_server.Server) -> None:
     model = server.model("identity_fp32")
     value = ByDlpack(np.array([1, 2], np.float32))
     assert model.infer({"INPUT0": value})["OUTPUT0"].tolist() == [1, 2]
@@ -136,7 +136,7 @@ def test_dlpack_inputs(server: nereid.Server) -> None:
         server.model("identity_bytes").infer({"INPUT0": ["a"]}).tensors["OUTPUT0"].__dlpack__()
 
 
-def test_inputs_are_let_go(server: nereid.Server) -> None:
+def test_inputs_are_let_go(server: nereid_server.Server) -> None:
     class Traced(np.ndarray):
         """numpy's own arrays have no weak references that tell when."""
 
@@ -145,7 +145,7 @@ def test_inputs_are_let_go(server: nereid.Server) -> None:
     value = np.zeros(4, np.float32).view(Traced)
     gone = weakref.ref(value)
     server.model("identity_fp32").infer({"INPUT0": value})
-    with pytest.raises(nereid.InvalidArgumentError):
+    with pytest.raises(nereid_server.InvalidArgumentError):
         server.model("identity_fp64").infer({"INPUT0": value})
     list(server.model("identity_fp32").stream({"INPUT0": value}))
     del value
@@ -170,46 +170,46 @@ def test_inputs_are_let_go(server: nereid.Server) -> None:
     ],
 )
 def test_wrong_inputs_are_refused_in_one_sentence(
-    server: nereid.Server, value: object, why: str
+    server: nereid_server.Server, value: object, why: str
 ) -> None:
-    with pytest.raises(nereid.InvalidArgumentError, match=why) as raised:
+    with pytest.raises(nereid_server.InvalidArgumentError, match=why) as raised:
         server.model("identity_fp32").infer({"INPUT0": value})
     assert "\n" not in str(raised.value)
 
 
-def test_wrong_arguments_are_refused(server: nereid.Server) -> None:
+def test_wrong_arguments_are_refused(server: nereid_server.Server) -> None:
     model = server.model("identity_fp32")
     value = np.zeros(2, np.float32)
-    with pytest.raises(nereid.InvalidArgumentError, match="unexpected inference input 'OTHER'"):
+    with pytest.raises(nereid_server.InvalidArgumentError, match="unexpected inference input 'OTHER'"):
         model.infer({"OTHER": value})
-    with pytest.raises(nereid.InvalidArgumentError, match="expected 1 inputs but got 0"):
+    with pytest.raises(nereid_server.InvalidArgumentError, match="expected 1 inputs but got 0"):
         model.infer({})
-    with pytest.raises(nereid.InvalidArgumentError, match="unexpected inference output 'OTHER'"):
+    with pytest.raises(nereid_server.InvalidArgumentError, match="unexpected inference output 'OTHER'"):
         model.infer({"INPUT0": value}, ["OTHER"])
     with pytest.raises(TypeError, match="inputs must be a dict of tensors by name, not list"):
         model.infer([value])
     with pytest.raises(TypeError, match="outputs must be a list of names"):
         model.infer({"INPUT0": value}, "OUTPUT0")
-    with pytest.raises(nereid.InvalidArgumentError, match="the name of an input is a int"):
+    with pytest.raises(nereid_server.InvalidArgumentError, match="the name of an input is a int"):
         model.infer({1: value})
-    with pytest.raises(nereid.InvalidArgumentError, match="parameter 'p' is a list"):
+    with pytest.raises(nereid_server.InvalidArgumentError, match="parameter 'p' is a list"):
         model.infer({"INPUT0": value}, parameters={"p": []})
-    with pytest.raises(nereid.InvalidArgumentError, match="'p' does not fit into 64 bits"):
+    with pytest.raises(nereid_server.InvalidArgumentError, match="'p' does not fit into 64 bits"):
         model.infer({"INPUT0": value}, parameters={"p": 1 << 64})
-    with pytest.raises(nereid.InvalidArgumentError, match="priority must be between 0 and"):
+    with pytest.raises(nereid_server.InvalidArgumentError, match="priority must be between 0 and"):
         model.infer({"INPUT0": value}, priority=-1)
     with pytest.raises(TypeError, match="request_id must be a str, not int"):
         model.infer({"INPUT0": value}, request_id=1)
     with pytest.raises(TypeError, match="unexpected keyword argument 'prioritty'"):
         model.infer({"INPUT0": value}, prioritty=1)
-    with pytest.raises(nereid.NotFoundError, match="unknown model: 'nobody' is not found"):
+    with pytest.raises(nereid_server.NotFoundError, match="unknown model: 'nobody' is not found"):
         server.model("nobody").infer({"INPUT0": value})
 
 
 def test_tensors_of_raw_memory_are_checked() -> None:
-    with pytest.raises(nereid.InvalidArgumentError, match="has 7 bytes, but its shape takes 8"):
-        nereid.Tensor("FP32", [2], 64, 7, None)
-    with pytest.raises(nereid.InvalidArgumentError, match="more elements than memory can hold"):
-        nereid.Tensor("FP32", [1 << 40, 1 << 40], 64, 0, None)
-    with pytest.raises(nereid.InvalidArgumentError, match="there is no data type 'FP31'"):
-        nereid.Tensor("FP31", [2], 64, 8, None)
+    with pytest.raises(nereid_server.InvalidArgumentError, match="has 7 bytes, but its shape takes 8"):
+        nereid_server.Tensor("FP32", [2], 64, 7, None)
+    with pytest.raises(nereid_server.InvalidArgumentError, match="more elements than memory can hold"):
+        nereid_server.Tensor("FP32", [1 << 40, 1 << 40], 64, 0, None)
+    with pytest.raises(nereid_server.InvalidArgumentError, match="there is no data type 'FP31'"):
+        nereid_server.Tensor("FP31", [2], 64, 8, None)

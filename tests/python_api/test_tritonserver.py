@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import nereid.tritonserver as tritonserver
+import nereid_server.tritonserver as tritonserver
 import numpy as np
 import pytest
 

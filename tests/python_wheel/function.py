@@ -4,18 +4,18 @@
 import json
 import urllib.request
 
-import nereid
+import nereid_server
 import numpy as np
 
-TWO = nereid.TensorSpec(np.float32, [2])
+TWO = nereid_server.TensorSpec(np.float32, [2])
 
 
-@nereid.function(inputs={"x": TWO}, outputs={"y": TWO})
+@nereid_server.function(inputs={"x": TWO}, outputs={"y": TWO})
 def double(x):
     return {"y": 2 * x}
 
 
-with nereid.serve(double, host="127.0.0.1", http_port=0, grpc_port=0, metrics_port=0, blocking=False) as server:
+with nereid_server.serve(double, host="127.0.0.1", http_port=0, grpc_port=0, metrics_port=0, blocking=False) as server:
     body = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 2], "data": [1, 2]}]}
     url = f"http://127.0.0.1:{server.http_port}/v2/models/double/infer"
     with urllib.request.urlopen(url, json.dumps(body).encode()) as answer:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of the package `nereid`, as a type checker of its users sees them."""
+"""The types of the package `nereid_server`, as a type checker of its users sees them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(folder: Path, *words: str | Path) -> str:
 
 def test_the_package_is_typed(tmp_path: Path) -> None:
     """Strictly: each function has types, and they agree."""
-    assert run(tmp_path, "mypy", "--config-file", SETTINGS, "--package=nereid") == ""
+    assert run(tmp_path, "mypy", "--config-file", SETTINGS, "--package=nereid_server") == ""
 
 
 def test_a_program_of_a_user_is_typed(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_program_of_a_user_is_typed(tmp_path: Path) -> None:
 
 def test_wrong_types_are_found(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
-    program.write_text("import nereid\nnereid.Server(models='m').model(1).infer('x')\n")
+    program.write_text("import nereid_server\nnereid_server.Server(models='m').model(1).infer('x')\n")
     found = run(tmp_path, "mypy", "--strict", program)
     assert 'Argument 1 to "model" of "Server" has incompatible type "int"; expected "str"' in found
     assert 'Argument 1 to "infer" of "Model" has incompatible type "str"' in found
@@ -55,4 +55,4 @@ def test_wrong_types_are_found(tmp_path: Path) -> None:
 
 def test_the_native_module_is_as_its_types_say(tmp_path: Path) -> None:
     """Disjoint bases: a type of C that cannot be combined with others; final says more."""
-    assert run(tmp_path, "mypy.stubtest", "--ignore-disjoint-bases", "nereid._native") == ""
+    assert run(tmp_path, "mypy.stubtest", "--ignore-disjoint-bases", "nereid_server._native") == ""

@@ -32,16 +32,16 @@ def test_its_content(wheel: Path) -> None:
     assert wheel.stat().st_size < MOST_MEGABYTES * 1e6
     names = zipfile.ZipFile(wheel).namelist()
     for wanted in (
-        "nereid/__init__.py",
-        "nereid/_native.abi3.so",
-        "nereid/_native.pyi",
-        "nereid/py.typed",
-        "nereid/_server/bin/nereid",
-        "nereid/_server/libexec/nereid-backend-check",
-        "nereid/_server/lib/libtritonserver.so",
-        "nereid/_server/include/triton/core/tritonserver.h",
-        "nereid/_server/backends/onnxruntime/libtriton_onnxruntime.so",
-        "nereid/_server/backends/python/libtriton_python.so",
+        "nereid_server/__init__.py",
+        "nereid_server/_native.abi3.so",
+        "nereid_server/_native.pyi",
+        "nereid_server/py.typed",
+        "nereid_server/_server/bin/nereid",
+        "nereid_server/_server/libexec/nereid-backend-check",
+        "nereid_server/_server/lib/libtritonserver.so",
+        "nereid_server/_server/include/triton/core/tritonserver.h",
+        "nereid_server/_server/backends/onnxruntime/libtriton_onnxruntime.so",
+        "nereid_server/_server/backends/python/libtriton_python.so",
         "nereid_server-0.1.0.dist-info/licenses/LICENSE",
         "nereid_server-0.1.0.dist-info/licenses/libprotobuf32.txt",
     ):
@@ -70,11 +70,11 @@ def test_its_list_of_contents(wheel: Path) -> None:
 
 def test_the_program(environment: Environment) -> None:
     assert environment.run("nereid", "--version").stdout == "nereid 0.1.0\n"
-    assert environment.run("python", "-m", "nereid", "check", str(EXAMPLE_MODELS)).returncode == 0
+    assert environment.run("python", "-m", "nereid_server", "check", str(EXAMPLE_MODELS)).returncode == 0
 
 
 def test_a_backend_is_checked(environment: Environment) -> None:
-    where = "import nereid, pathlib; print(pathlib.Path(nereid.__file__).parent / '_server')"
+    where = "import nereid_server, pathlib; print(pathlib.Path(nereid_server.__file__).parent / '_server')"
     installed = environment.run("python", "-c", where).stdout.strip()
     library = f"{installed}/backends/identity/libtriton_identity.so"
     done = environment.run("nereid", "backend-check", library, check=False)
@@ -103,8 +103,8 @@ def test_functions(environment: Environment) -> None:
 
 def test_in_the_process(environment: Environment) -> None:
     program = (
-        "import nereid, numpy as np\n"
-        f"with nereid.Server(models={str(EXAMPLE_MODELS)!r}) as server:\n"
+        "import nereid_server, numpy as np\n"
+        f"with nereid_server.Server(models={str(EXAMPLE_MODELS)!r}) as server:\n"
         "    answer = server.model('digits').infer({'image': np.zeros((1, 64), np.float32)})\n"
         "    print(np.asarray(answer['probabilities']).shape)\n"
     )
@@ -113,8 +113,8 @@ def test_in_the_process(environment: Environment) -> None:
 
 def test_ports_in_the_process(environment: Environment) -> None:
     program = (
-        "import nereid, urllib.request\n"
-        f"with nereid.Server(models={str(EXAMPLE_MODELS)!r}, http_port=0) as server:\n"
+        "import nereid_server, urllib.request\n"
+        f"with nereid_server.Server(models={str(EXAMPLE_MODELS)!r}, http_port=0) as server:\n"
         "    url = f'http://127.0.0.1:{server.http_port}/v2/models/digits/ready'\n"
         "    print(urllib.request.urlopen(url).read().decode())\n"
     )
@@ -129,7 +129,7 @@ def test_the_example_for_embedding(environment: Environment) -> None:
 
 def test_the_names_of_the_original(environment: Environment) -> None:
     program = (
-        "from nereid import tritonserver\n"
+        "from nereid_server import tritonserver\n"
         f"options = tritonserver.Options(model_repository={str(EXAMPLE_MODELS)!r})\n"
         "server = tritonserver.Server(options).start(wait_until_ready=True)\n"
         "print(server.model('digits').ready())\n"

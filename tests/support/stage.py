@@ -28,7 +28,7 @@ def server_binary(name: str = "nereid") -> Path:
 
 
 def python_package() -> Path:
-    """For sys.path: the folder of the staged Python package `nereid`."""
+    """For sys.path: the folder of the staged Python package `nereid_server`."""
     folder = stage_root() / "python"
     if not folder.is_dir():
         raise AssertionError(f"There is no Python package in {folder}: run 'make stage' first.")

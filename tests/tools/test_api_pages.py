@@ -68,7 +68,7 @@ def test_every_exported_function_has_its_place() -> None:
 
 
 def test_every_name_of_the_package_has_its_place() -> None:
-    package = ast.parse((PROJECT_ROOT / "python/nereid/__init__.py").read_text())
+    package = ast.parse((PROJECT_ROOT / "python/nereid_server/__init__.py").read_text())
     listed = next(
         ast.literal_eval(node.value)
         for node in package.body

@@ -27,7 +27,7 @@ from sbom import make_document
 SYSTEM_PACKAGES = {"libc6", "libgcc-s1", "libstdc++6", "zlib1g"}
 # What of the staged server is in the wheel (python/CMakeLists.txt).
 WHEEL_FOLDERS = ("bin", "lib", "libexec", "backends/identity", "backends/onnxruntime", "backends/python")
-WHEEL_FOLDERS += ("caches/local", "caches/redis", "repoagents/checksum", "python/nereid")
+WHEEL_FOLDERS += ("caches/local", "caches/redis", "repoagents/checksum", "python/nereid_server")
 
 
 def created() -> str:

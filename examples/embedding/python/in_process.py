@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import nereid
+import nereid_server
 import numpy as np
 
 EXAMPLES = Path(__file__).resolve().parents[2]
@@ -35,12 +35,12 @@ def image() -> np.ndarray:
     return np.array([[int(pixel.replace(".", "0"), 16) for pixel in THREE.split()]], np.float32)
 
 
-def one_request(server: nereid.Server) -> None:
+def one_request(server: nereid_server.Server) -> None:
     response = server.model("digits").infer({"image": image()})  # read in place
     print("digit:", response["digit"].item())  # a view of what the model wrote
 
 
-async def many_requests(server: nereid.Server) -> None:
+async def many_requests(server: nereid_server.Server) -> None:
     model = server.model("digits_batched")
     responses = await asyncio.gather(
         *(model.async_infer({"image": image()}, ["digit"]) for _ in range(100))
@@ -48,12 +48,12 @@ async def many_requests(server: nereid.Server) -> None:
     print("of 100 answers right:", sum(response["digit"].item() == 3 for response in responses))
 
 
-def a_stream(server: nereid.Server) -> None:
+def a_stream(server: nereid_server.Server) -> None:
     responses = server.model("countdown").stream({"FROM": [3]})  # a list takes the model's type
     print("countdown:", [response["NUMBER"].item() for response in responses])
 
 
-def a_sequence(server: nereid.Server) -> None:
+def a_sequence(server: nereid_server.Server) -> None:
     model = server.model("running_total")
     values = [1, 2, 3]
     for place, value in enumerate(values):
@@ -66,15 +66,15 @@ def a_sequence(server: nereid.Server) -> None:
     print("running total:", response["TOTAL"].item())
 
 
-def what_went_wrong(server: nereid.Server) -> None:
+def what_went_wrong(server: nereid_server.Server) -> None:
     try:
         server.model("digits").infer({"image": np.zeros((1, 2), np.float32)})
-    except nereid.InvalidArgumentError as error:
+    except nereid_server.InvalidArgumentError as error:
         print("refused:", error)
 
 
 def main() -> None:
-    with nereid.Server(REPOSITORIES) as server:  # http_port=8000 would open a port, too
+    with nereid_server.Server(REPOSITORIES) as server:  # http_port=8000 would open a port, too
         one_request(server)
         asyncio.run(many_requests(server))
         a_stream(server)

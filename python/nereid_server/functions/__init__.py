@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of Python programs as models: `nereid.function`, `nereid.serve`."""
+"""Functions of Python programs as models: `nereid_server.function`, `nereid_server.serve`."""
 
 from .errors import RequestError, ServingError
 from .function import function

@@ -31,8 +31,8 @@ _STREAMS = (
 )
 _REMEDY = (
     "annotate it with numpy.typing.NDArray[numpy.float32] or the like, with int, float, bool, str or bytes, "
-    "with typing.Annotated[numpy.ndarray, nereid.TensorSpec(numpy.float32, [4])], "
-    "or give nereid.function(inputs=..., outputs=...)"
+    "with typing.Annotated[numpy.ndarray, nereid_server.TensorSpec(numpy.float32, [4])], "
+    "or give nereid_server.function(inputs=..., outputs=...)"
 )
 
 

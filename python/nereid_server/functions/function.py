@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nereid.function: says how a function is served; and FunctionModel, what follows from that."""
+"""nereid_server.function: says how a function is served; and FunctionModel, what follows from that."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Target = TypeVar("Target", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class _Settings:
-    """The arguments of nereid.function."""
+    """The arguments of nereid_server.function."""
 
     name: Optional[str] = None
     inputs: Optional[Mapping[str, TensorSpec]] = None
@@ -65,7 +65,7 @@ def function(
     max_delay_us: int = 0,
     instances: int = 1,
 ) -> Any:
-    """Says how a function, or a class with `__call__`, is served by `nereid.serve`.
+    """Says how a function, or a class with `__call__`, is served by `nereid_server.serve`.
 
     It is a decorator, with or without arguments, and returns its target unchanged, which can still be
     called and tested. Everything has a default that follows from the function.
@@ -90,7 +90,7 @@ def function(
 
     def note(found: Target) -> Target:
         if not callable(found):
-            raise TypeError(f"nereid.function takes a function or a class with __call__, not {found!r}")
+            raise TypeError(f"nereid_server.function takes a function or a class with __call__, not {found!r}")
         setattr(found, _SETTINGS, settings)
         return found
 
@@ -98,10 +98,10 @@ def function(
 
 
 def model_of(target: Any) -> FunctionModel:
-    """What `target` becomes: a function or a class, with or without nereid.function, or an object of such
+    """What `target` becomes: a function or a class, with or without nereid_server.function, or an object of such
     a class. SignatureError, TypeError or ValueError say what is wrong with it."""
     if not callable(target):
-        raise TypeError(f"nereid.serve takes functions and classes with __call__, not {target!r}")
+        raise TypeError(f"nereid_server.serve takes functions and classes with __call__, not {target!r}")
     settings = getattr(target, _SETTINGS, _Settings())
     call = _called(target)
     name = _name_of(target, settings)
@@ -148,7 +148,7 @@ def _name_of(target: Any, settings: _Settings) -> str:
     name = settings.name or str(getattr(target, "__name__", type(target).__name__))
     if not _NAME.fullmatch(name):
         raise ValueError(
-            f"a model cannot be called '{name}'; give nereid.function(name=...) "
+            f"a model cannot be called '{name}'; give nereid_server.function(name=...) "
             "a name of letters, digits, '_', '.' and '-'"
         )
     return name
@@ -170,7 +170,7 @@ def _inputs(
     named = {key: found for key, found in parameters.items() if key not in rest}
     if settings.inputs is None:
         if rest:
-            raise SignatureError(f"'{name}' takes any names (**{rest[0]}): give nereid.function(inputs=...)")
+            raise SignatureError(f"'{name}' takes any names (**{rest[0]}): give nereid_server.function(inputs=...)")
         return _nonempty(name, {key: input_of(name, found, call) for key, found in named.items()})
     inputs = _checked(name, "inputs", settings.inputs)
     if missing := [key for key, found in named.items() if found.default is found.empty and key not in inputs]:
@@ -204,7 +204,7 @@ def _checked(name: str, what: str, specs: Mapping[str, TensorSpec]) -> dict[str,
         if not isinstance(key, str) or not key.isprintable() or not key:
             raise SignatureError(f"{what} of '{name}': {key!r} is no name of a tensor")
         if not isinstance(spec, TensorSpec):
-            raise SignatureError(f"{what} of '{name}': '{key}' has to be a nereid.TensorSpec, not {spec!r}")
+            raise SignatureError(f"{what} of '{name}': '{key}' has to be a nereid_server.TensorSpec, not {spec!r}")
     return dict(specs)
 
 

@@ -18,7 +18,7 @@ PICKLE = "function.pickle"
 PLACE = "place.json"
 
 # Python puts what lies beside model.py first; the packages of the calling program come behind.
-_MODEL_FILE = '''"""Made by nereid.serve."""
+_MODEL_FILE = '''"""Made by nereid_server.serve."""
 
 import json
 import os
@@ -28,7 +28,7 @@ _here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(_here, "place.json"), encoding="utf-8") as _file:
     sys.path += [folder for folder in json.load(_file)["path"] if folder not in sys.path]
 
-from nereid.functions.worker import TritonPythonModel  # noqa: E402,F401
+from nereid_server.functions.worker import TritonPythonModel  # noqa: E402,F401
 '''
 
 
@@ -41,7 +41,7 @@ def write_repository(folder: Path, models: Sequence[FunctionModel]) -> None:
             version.mkdir(parents=True)
         except FileExistsError:
             raise ValueError(
-                f"two functions are called '{model.name}'; give one another name by nereid.function(name=...)"
+                f"two functions are called '{model.name}'; give one another name by nereid_server.function(name=...)"
             ) from None
         (folder / model.name / "config.pbtxt").write_text(config_text(model), encoding="utf-8")
         (version / "model.py").write_text(_MODEL_FILE, encoding="utf-8")

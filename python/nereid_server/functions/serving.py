@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nereid.serve: starts the server on functions of this program."""
+"""nereid_server.serve: starts the server on functions of this program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def serve(
 ) -> Optional[ServedFunctions]:
     """Serves functions as models over HTTP and gRPC, each in processes of its own, until Ctrl-C or SIGTERM.
 
-    functions: functions and classes, best decorated by `nereid.function`, or objects of such classes.
+    functions: functions and classes, best decorated by `nereid_server.function`, or objects of such classes.
     host: the address to listen on.
     http_port, grpc_port, metrics_port: None: not opened; 0: a free one.
     options: further options of the server, as on its command line: ["--log-verbose=1"].
@@ -45,7 +45,7 @@ def serve(
     """
     models = [model_of(target) for target in functions]
     if not models:
-        raise TypeError("nereid.serve needs at least one function")
+        raise TypeError("nereid_server.serve needs at least one function")
     ports = {"http": http_port, "grpc": grpc_port, "metrics": metrics_port}
     served = ServedFunctions(models, host, ports, options)
     if not blocking:

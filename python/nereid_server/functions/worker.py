@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model that a served function is: the backend python imports it from the model.py that
-nereid.serve writes, in the function's own process."""
+nereid_server.serve writes, in the function's own process."""
 
 from __future__ import annotations
 

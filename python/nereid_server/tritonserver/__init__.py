@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The server under the names of Triton's package ``tritonserver``: a program written for that runs
-after ``import nereid.tritonserver as tritonserver``. What differs: docs/python/compatibility.md."""
+after ``import nereid_server.tritonserver as tritonserver``. What differs: docs/python/compatibility.md."""
 
 from __future__ import annotations
 

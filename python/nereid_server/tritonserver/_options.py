@@ -12,7 +12,7 @@ from .._options import Setting
 
 @dataclass
 class Options(_Options):
-    """As :class:`nereid.Options`, with Triton's name of the server and a log that is off. A
+    """As :class:`nereid_server.Options`, with Triton's name of the server and a log that is off. A
     level that is on turns on those above it."""
 
     server_id: str = "triton"

@@ -7,7 +7,7 @@ import json
 import time
 from typing import Any, Callable, Dict, List, Optional, Union
 
-import nereid
+import nereid_server
 
 from .. import _native
 from .._errors import InvalidArgumentError, UnavailableError
@@ -35,7 +35,7 @@ class Server:
 
     def __init__(self, options: Optional[Options] = None, **kwargs: Any) -> None:
         self.options = Options(**kwargs) if options is None else options
-        self._server = nereid.Server(options=self.options, start=False)
+        self._server = nereid_server.Server(options=self.options, start=False)
         self._started = False
 
     # ---- Life.
