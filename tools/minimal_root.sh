@@ -3,11 +3,12 @@
 # Makes an archive of a minimal Debian 12, from which a container or the root of a test begins, unless
 # a young one is there already. Needs root, or user namespaces, and a Debian archive.
 #
-#   tools/minimal_root.sh [--variant=minbase] [--include=PACKAGE,...] [MMDEBSTRAP OPTION ...]
+#   tools/minimal_root.sh [--suite=bookworm] [--variant=minbase] [--include=PACKAGE,...] [MMDEBSTRAP OPTION ...]
 #
+# --suite: another release of Debian, by its name.
 # The last line of its output is the archive's path, build/deps/roots/NAME.tar. The same arguments
 # give the same archive for a week, so that security updates arrive; without any, the root is Debian's
-# smallest with apt. It comes from the mirrors of this machine if this is Debian 12, too.
+# smallest with apt. It comes from the mirrors of this machine if that has the same release.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,6 +17,10 @@ most_days=7
 fail() { echo "minimal_root: $*" >&2; exit 1; }
 command -v mmdebstrap >/dev/null || fail "mmdebstrap is missing: run tools/setup.sh --packages"
 
+if [[ ${1:-} == --suite=* ]]; then
+  suite=${1#*=}
+  shift
+fi
 arguments=("$@")
 [[ " $* " == *" --variant="* ]] || arguments+=(--variant=minbase)
 name=$(printf '%s\n' "$suite" "${arguments[@]}" "$(sha256sum <tools/minimal_root.sh)" | sha256sum | cut -c1-12)
