@@ -9,6 +9,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tools/setup.sh --deb
+# The age that the packages give their files.
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 tools/build.sh release staged documents
 made=build/packages/deb.stamp
 newer() { find "$1" -type f -newer $made \( "${@:2}" \) -print -quit; }

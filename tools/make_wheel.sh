@@ -12,6 +12,8 @@ work=build/wheel
 log=build/logs/wheel.log
 
 tools/setup.sh --wheel
+# The age that the wheel gives its files.
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 tools/stage.sh
 export PYTHONPATH=$PWD/build/deps/wheel PATH=$PWD/build/deps/wheel/bin:$PATH
 rm -rf "$work" build/packages/nereid_server-*.whl

@@ -27,3 +27,10 @@ file(RENAME ${zsh}/site-functions ${zsh}/vendor-completions)
 # CPack strips programs and shared libraries only.
 execute_process(COMMAND strip --strip-debug --enable-deterministic-archives
   ${CPACK_TEMPORARY_DIRECTORY}/development/usr/lib/libnereid_backend_sdk.a COMMAND_ERROR_IS_FATAL ANY)
+
+# The same files give the same archives, whenever they were built, and whatever the umask was.
+execute_process(COMMAND chmod -R u=rwX,go=rX ${CPACK_TEMPORARY_DIRECTORY} COMMAND_ERROR_IS_FATAL ANY)
+if(DEFINED ENV{SOURCE_DATE_EPOCH})
+  execute_process(COMMAND find ${CPACK_TEMPORARY_DIRECTORY} -exec
+    touch --no-dereference --date=@$ENV{SOURCE_DATE_EPOCH} {} + COMMAND_ERROR_IS_FATAL ANY)
+endif()

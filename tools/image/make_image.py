@@ -142,11 +142,11 @@ def make(name: str, title: str, layers: list[Layer], out: Path) -> str:
     written = []
     for layer in layers:
         tar = layer.root.with_suffix(".tar")
-        oci.write_layer(layer.root, tar, seconds)
+        oci.write_archive(layer.root, tar, seconds)
         written.append((tar, layer.description))
     stem = f"{name}-{version}-{config.architecture}"
     archive = out / f"{stem}.oci.tar"
-    oci.write_image(WORK / f"{name}-layout", written, config, archive)
+    oci.write_image(WORK / f"{name}-layout", written, config, archive, seconds)
     components = own_components(WORK / "installed", version, f"/{debian.DOCUMENTATION}") + [
         debian.component(package, layer.root, DEBIAN_RELEASE)
         for layer in layers
@@ -166,6 +166,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=PROJECT / "build/packages")
     out = parser.parse_args().out.resolve()
     os.chdir(PROJECT)
+    os.umask(0o022)  # what is made here has the same modes everywhere
     shutil.rmtree(WORK, ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)
     prefix = installed()

@@ -24,9 +24,9 @@ class ImageConfig:
     created: str  # a time like 2026-11-23T12:00:00Z
 
 
-def write_layer(root: Path, layer: Path, seconds: int) -> None:
-    """A root as a layer. The same files give the same bytes: sorted, owned by root, all of the time
-    `seconds`."""
+def write_archive(folder: Path, archive: Path, seconds: int) -> None:
+    """What lies in a folder as an archive: a layer, or an image. The same files give the same bytes: sorted, owned by
+    root, all of the time `seconds`."""
 
     def clean(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = 0
@@ -34,16 +34,20 @@ def write_layer(root: Path, layer: Path, seconds: int) -> None:
         entry.mtime = seconds
         return entry
 
-    with tarfile.open(layer, "w", format=tarfile.PAX_FORMAT) as archive:
-        for path in sorted(root.rglob("*")):
-            archive.add(path, str(path.relative_to(root)), recursive=False, filter=clean)
+    with tarfile.open(archive, "w", format=tarfile.PAX_FORMAT) as whole:
+        for path in sorted(folder.rglob("*")):
+            whole.add(path, str(path.relative_to(folder)), recursive=False, filter=clean)
 
 
 def write_image(
-    layout: Path, layers: Sequence[tuple[Path, str]], config: ImageConfig, archive: Path
+    layout: Path,
+    layers: Sequence[tuple[Path, str]],
+    config: ImageConfig,
+    archive: Path,
+    seconds: int,
 ) -> None:
     """Writes an image of these layers, each with its description, into the new folder `layout`, and
-    that folder as an archive."""
+    that folder as an archive, whose files are of the time `seconds`."""
     image = f"{layout}:{TAG}"
     run("umoci", "init", "--layout", layout)
     run("umoci", "new", "--image", image)
@@ -59,6 +63,4 @@ def write_image(
     run("umoci", "config", "--image", image, "--no-history", f"--created={config.created}",
         f"--architecture={config.architecture}", "--os=linux", *settings)  # fmt: skip
     run("umoci", "gc", "--layout", layout)
-    with tarfile.open(archive, "w") as whole:
-        for path in sorted(layout.rglob("*")):
-            whole.add(path, str(path.relative_to(layout)), recursive=False)
+    write_archive(layout, archive, seconds)
