@@ -14,7 +14,7 @@ from image.container import Image
 # Bytes that its files may have.
 MOST_BYTES = {"nereid": 150_000_000, "nereid-python": 200_000_000}
 # Those of the list of contents that are no Debian packages, besides the image itself.
-OTHERS = {"nereid", "onnxruntime", "libboost1.81-dev", "rapidjson-dev"}
+OTHERS = {"nereid", "onnxruntime", "libboost1.81-dev", "rapidjson-dev", "uplot"}
 
 
 @pytest.fixture(params=sorted(MOST_BYTES))
