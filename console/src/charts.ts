@@ -20,6 +20,8 @@ export interface ChartOptions {
 
 const HEIGHT = 168;
 const LEAST_SECONDS = 60;
+// Of the series, so that they can be told apart without their colours; style.css has the same.
+const DASHES = [[], [7, 4], [2, 3]];
 
 export class Chart {
   readonly element = el("figure", { class: "chart" });
@@ -94,10 +96,11 @@ export class Chart {
         ],
         series: [
           {},
-          ...this.options.series.map((series) => ({
+          ...this.options.series.map((series, i) => ({
             label: series.label,
             stroke: colour(series.colour),
             width: 1.5,
+            dash: DASHES[i] ?? [],
             points: { show: false },
           })),
         ],

@@ -15,6 +15,22 @@ export const REASONS: Record<string, string> = {
   not_batched: "the model does not batch: each request is a batch",
 };
 
+// The pattern of each reason beside its colour: lines in a tile of eight pixels, from x, y to x, y.
+type Line = readonly [number, number, number, number];
+export const PATTERNS: Record<string, readonly Line[]> = {
+  full: [],
+  preferred_size: [[0, 8, 8, 0]],
+  delay_over: [[0, 0, 8, 8]],
+  idle_instance: [[4, 0, 4, 8]],
+  end_of_turn: [[0, 4, 8, 4]],
+  shape_change: [[4, 0, 4, 8], [0, 4, 8, 4]],
+  target: [[0, 8, 8, 0], [0, 0, 8, 8]],
+  strategy: [[3, 4, 5, 4]],
+  sequence_slots: [[2, 0, 2, 8], [4, 0, 4, 8]],
+  not_batched: [[0, 2, 8, 2], [0, 4, 8, 4]],
+  other: [[2, 2, 6, 6]],
+};
+
 export const PHASES: Record<string, string> = {
   admission: "until the scheduler has it",
   cache: "until the response cache has said what it has",
@@ -28,6 +44,10 @@ export const PHASES: Record<string, string> = {
   compute_output: "until the final response was handed over",
   sending: "until the frontend had taken it",
 };
+
+export function meaningOf(reason: string): string {
+  return REASONS[reason] ?? "a reason that this page does not know";
+}
 
 // Phases are drawn in three colours: waiting, computing, handing over.
 const WAITING = new Set(["admission", "cache", "sequence_slot", "queue", "rate_limit", "dispatch"]);

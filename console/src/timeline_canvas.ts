@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TimelineCanvas: draws a layout, and reads the colours of the style sheet.
 import type { RecordedRequest } from "./answers.ts";
-import { duration, timeOfDay } from "./format.ts";
-import { phaseKind, REASONS } from "./reasons.ts";
+import { timeOfDay } from "./format.ts";
+import { PATTERNS, phaseKind, REASONS } from "./reasons.ts";
 import { batchOf, type TimelineData } from "./timeline_data.ts";
 import {
   AXIS_HEIGHT,
@@ -11,6 +11,7 @@ import {
   SLOT_HEIGHT,
   hit,
   layOut,
+  tickLabel,
   ticks,
   type BatchBox,
   type Layout,
@@ -26,13 +27,17 @@ export interface Selection {
 }
 
 const FONT = "11px system-ui, sans-serif";
-const LEAST_HEIGHT = 360;
+const LEAST_HEIGHT = 320;
+const LEGEND_ROOM = 120;
+const TILE = 8; // pixels
+const HATCH_ROOM = 5; // pixels that show a pattern
 const NUMBER_ROOM = 16; // pixels that a number of units needs in its batch
 
 export class TimelineCanvas {
   readonly element = document.createElement("canvas");
   private readonly brush: CanvasRenderingContext2D;
   private colours = new Map<string, string>();
+  private readonly patterns = new Map<string, CanvasPattern | null>();
   layout: Layout = {
     rows: [],
     lanesTop: 0,
@@ -47,7 +52,10 @@ export class TimelineCanvas {
     const brush = this.element.getContext("2d");
     if (brush === null) throw new Error("this browser draws no canvas");
     this.brush = brush;
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.colours.clear());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.colours.clear();
+      this.patterns.clear();
+    });
   }
 
   get width(): number {
@@ -57,8 +65,9 @@ export class TimelineCanvas {
   draw(data: TimelineData, span: Span, selection: Selection): void {
     const width = this.width;
     if (width <= GUTTER) return;
-    this.layout = layOut(data, span, width);
-    const height = Math.max(this.layout.height, LEAST_HEIGHT);
+    const room = this.room();
+    this.layout = layOut(data, span, width, room);
+    const height = Math.max(this.layout.height, room);
     this.resize(width, height);
     this.drawAxis(data, span, width, height);
     this.drawInstances(width);
@@ -71,6 +80,20 @@ export class TimelineCanvas {
     for (const box of this.layout.slots) this.drawSlot(box, faded && !isSelected(box, selection));
     for (const box of this.layout.requests) this.drawRequest(box, faded && !isSelected(box, selection));
     this.brush.restore();
+  }
+
+  // The height from the canvas's place to the bottom of the window, with some left for the legend.
+  private room(): number {
+    const top = (this.element.parentElement ?? this.element).getBoundingClientRect().top + window.scrollY;
+    return Math.max(LEAST_HEIGHT, Math.floor(window.innerHeight - top - LEGEND_ROOM));
+  }
+
+  // Marks the part of the time that is being chosen.
+  mark(from: number, to: number): void {
+    this.brush.globalAlpha = 0.25;
+    this.brush.fillStyle = this.colour("--accent");
+    this.brush.fillRect(Math.min(from, to), AXIS_HEIGHT, Math.abs(to - from), this.element.clientHeight);
+    this.brush.globalAlpha = 1;
   }
 
   pick(px: number, py: number): BatchBox | SlotBox | RequestBox | undefined {
@@ -105,14 +128,15 @@ export class TimelineCanvas {
     const scale = (width - GUTTER) / (span.to - span.from);
     this.brush.strokeStyle = this.colour("--line");
     this.brush.fillStyle = this.colour("--muted");
-    this.brush.fillText(`${duration(step)} a line`, 8, AXIS_HEIGHT / 2);
+    this.brush.fillText(timeOfDay(data.unixMs(span.from)), 8, AXIS_HEIGHT / 2);
     for (const tick of at) {
       const x = Math.round(GUTTER + (tick - span.from) * scale) + 0.5;
       this.brush.beginPath();
       this.brush.moveTo(x, AXIS_HEIGHT - 4);
       this.brush.lineTo(x, height);
       this.brush.stroke();
-      this.brush.fillText(timeAt(data.unixMs(tick), step), x + 4, AXIS_HEIGHT / 2);
+      const label = tickLabel(data.unixMs(tick), step);
+      if (x + 4 + this.brush.measureText(label).width <= width) this.brush.fillText(label, x + 4, AXIS_HEIGHT / 2);
     }
   }
 
@@ -139,7 +163,12 @@ export class TimelineCanvas {
     this.brush.globalAlpha = faded ? 0.25 : 1;
     this.brush.fillStyle = this.colour(box.execution.failed ? "--bad" : `--reason-${reason}`);
     this.brush.fillRect(box.x, box.y, Math.max(1, box.width - 0.5), box.height);
+    this.hatch(box, reason);
     if (box.width > NUMBER_ROOM) {
+      // A plain ground behind the number.
+      const wide = this.brush.measureText(String(box.execution.units)).width + 6;
+      this.brush.fillStyle = this.colour(box.execution.failed ? "--bad" : `--reason-${reason}`);
+      this.brush.fillRect(Math.max(box.x, GUTTER) + 1, box.y + 2, Math.min(wide, box.width - 2), box.height - 4);
       this.brush.fillStyle = this.colour("--on-reason");
       this.brush.fillText(
         String(box.execution.units),
@@ -148,6 +177,19 @@ export class TimelineCanvas {
       );
     }
     this.brush.globalAlpha = 1;
+  }
+
+  // The pattern of a reason, which tells it from others of a like colour.
+  private hatch(box: BatchBox, reason: string): void {
+    if (box.width < HATCH_ROOM) return;
+    let pattern = this.patterns.get(reason);
+    if (pattern === undefined) {
+      pattern = makePattern(this.brush, reason, this.colour("--on-reason"));
+      this.patterns.set(reason, pattern);
+    }
+    if (pattern === null) return;
+    this.brush.fillStyle = pattern;
+    this.brush.fillRect(box.x, box.y, Math.max(1, box.width - 0.5), box.height);
   }
 
   private drawSlot(box: SlotBox, faded: boolean): void {
@@ -186,13 +228,26 @@ function isSelected(box: RequestBox | SlotBox, selection: Selection): boolean {
   return batchOf(box.drawn.request) === selection.batch;
 }
 
-// With as many decimals as the step has.
-function timeAt(unixMs: number, step: number): string {
-  const time = timeOfDay(unixMs);
-  if (step >= 1e9) return time;
-  const digits = step >= 1e6 ? 3 : 6;
-  const fraction = ((((unixMs % 1000) + 1000) % 1000) / 1000).toFixed(digits);
-  return `${time.slice(6)}${fraction.startsWith("1") ? "" : fraction.slice(1)}`;
+// A tile of lines or dots; null for a plain ground. style.css draws the same in the legend.
+function makePattern(on: CanvasRenderingContext2D, reason: string, colour: string): CanvasPattern | null {
+  const lines = PATTERNS[reason] ?? [];
+  if (lines.length === 0) return null;
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = TILE;
+  const brush = tile.getContext("2d");
+  if (brush === null) return null;
+  brush.strokeStyle = colour;
+  brush.globalAlpha = 0.55;
+  for (const [x1, y1, x2, y2] of lines) {
+    // Beside it, too, so that the corners of tiles meet.
+    for (const [dx, dy] of [[0, 0], [TILE, 0], [-TILE, 0], [0, TILE], [0, -TILE]] as const) {
+      brush.beginPath();
+      brush.moveTo(x1 + dx, y1 + dy);
+      brush.lineTo(x2 + dx, y2 + dy);
+      brush.stroke();
+    }
+  }
+  return on.createPattern(tile, "repeat");
 }
 
 // The end of a long name tells instances apart.

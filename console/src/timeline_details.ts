@@ -2,14 +2,26 @@
 // What is said of a selected batch or request beside the timeline: reason, members, phases.
 import type { Execution, RecordedRequest } from "./answers.ts";
 import { bar, el, table } from "./dom.ts";
-import { duration, percent } from "./format.ts";
-import { PHASES, phaseKind, REASONS, reasonClass } from "./reasons.ts";
+import { counted, duration, percent } from "./format.ts";
+import { meaningOf, PHASES, phaseKind, reasonClass } from "./reasons.ts";
 import { modelHash } from "./route.ts";
 import { executionKey, requestKey, type DrawnRequest } from "./timeline_data.ts";
 
 export interface Chosen {
   batch(key: string): void;
   request(key: string): void;
+}
+
+// What the pointer shows.
+export function batchSentence(batch: Execution): string {
+  const what = `${counted(batch.requests, "request", "requests")}, ${duration(batch.end_ns - batch.start_ns)}`;
+  return `Batch ${batch.number}${batch.failed ? ", failed" : ""}: ${what}. ${batch.reason}: ${meaningOf(batch.reason)}.`;
+}
+
+export function requestSentence(request: RecordedRequest): string {
+  const longest = Object.entries(request.phases_ns).sort((a, b) => b[1] - a[1])[0];
+  const most = longest === undefined ? "" : `, most of it ${longest[0]} (${duration(longest[1])})`;
+  return `Request ${request.id || "(no id)"}, ${request.outcome}: ${duration(request.latency_ns)}${most}.`;
 }
 
 export function batchDetails(
@@ -50,7 +62,7 @@ export function batchDetails(
       {},
       el("i", { class: `key ${reasonClass(execution.reason)}`, "aria-hidden": "true" }),
       el("b", {}, execution.reason),
-      `: ${REASONS[execution.reason] ?? "a reason that this page does not know"}.`,
+      `: ${meaningOf(execution.reason)}.`,
     ),
     facts([
       ["Requests", String(execution.requests)],

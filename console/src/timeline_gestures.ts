@@ -8,12 +8,16 @@ export interface Gestures {
   zoom(factor: number, share: number): void; // as zoom() of timeline_layout.ts
   pick(px: number, py: number): void;
   togglePause(): void;
+  zoomToSelection(): void;
+  hover(px: number, py: number): void; // outside: negative
+  // A part of the time is being chosen, from and to these pixels; `done`: it is chosen.
+  choose(from: number, to: number, done: boolean): void;
 }
 
 const CLICK_PX = 4; // a pointer that has moved less has not dragged
 
 export class TimelineGestures {
-  private grabbed: { x: number; y: number; last: number; dragged: boolean } | undefined;
+  private grabbed: { x: number; y: number; last: number; left: number; dragged: boolean; chooses: boolean } | undefined;
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
@@ -23,6 +27,8 @@ export class TimelineGestures {
     canvas.addEventListener("pointermove", (event) => this.onMove(event));
     canvas.addEventListener("pointerup", (event) => this.onUp(event));
     canvas.addEventListener("pointercancel", () => (this.grabbed = undefined));
+    canvas.addEventListener("pointerleave", () => this.to.hover(-1, -1));
+    canvas.addEventListener("dblclick", () => this.to.zoomToSelection());
     canvas.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     canvas.addEventListener("keydown", (event) => this.onKey(event));
   }
@@ -35,14 +41,16 @@ export class TimelineGestures {
   private onDown(event: PointerEvent): void {
     if (event.button !== 0) return;
     this.canvas.setPointerCapture(event.pointerId);
-    this.grabbed = { x: event.clientX, y: event.clientY, last: event.clientX, dragged: false };
+    this.grabbed = { x: event.clientX, y: event.clientY, last: event.clientX, left: event.offsetX, dragged: false, chooses: event.shiftKey };
   }
 
   private onMove(event: PointerEvent): void {
     const grabbed = this.grabbed;
-    if (grabbed === undefined) return;
+    if (grabbed === undefined) return this.to.hover(event.offsetX, event.offsetY);
     grabbed.dragged ||= Math.hypot(event.clientX - grabbed.x, event.clientY - grabbed.y) > CLICK_PX;
     if (!grabbed.dragged) return;
+    this.to.hover(-1, -1);
+    if (grabbed.chooses) return this.to.choose(grabbed.left, event.offsetX, false);
     this.to.move((grabbed.last - event.clientX) * this.nsPerPixel());
     grabbed.last = event.clientX;
   }
@@ -50,6 +58,7 @@ export class TimelineGestures {
   private onUp(event: PointerEvent): void {
     const grabbed = this.grabbed;
     this.grabbed = undefined;
+    if (grabbed?.dragged && grabbed.chooses) return this.to.choose(grabbed.left, event.offsetX, true);
     if (grabbed !== undefined && !grabbed.dragged) this.to.pick(event.offsetX, event.offsetY);
   }
 
@@ -75,6 +84,7 @@ export class TimelineGestures {
       "+": () => this.to.zoom(0.7, 0.5),
       "-": () => this.to.zoom(1 / 0.7, 0.5),
       " ": () => this.to.togglePause(),
+      z: () => this.to.zoomToSelection(),
     };
     const act = acts[event.key];
     if (act === undefined) return;

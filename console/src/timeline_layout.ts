@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the batches and requests of a timeline are drawn. Pure functions: times become pixels.
 import type { Execution } from "./answers.ts";
+import { timeOfDay } from "./format.ts";
 import { executedIn, type DrawnRequest, type TimelineData } from "./timeline_data.ts";
 
 // The span of time that is shown, in nanoseconds of the server's steady clock.
@@ -17,7 +18,8 @@ export const AXIS_HEIGHT = 24;
 export const INSTANCE_HEIGHT = 26;
 export const SLOT_HEIGHT = 14;
 export const SECTION_GAP = 22;
-export const LANE_HEIGHT = 10;
+export const LANE_HEIGHT = 10; // of requests, at least
+const MOST_LANE_HEIGHT = 26;
 export const BOTTOM = 6;
 const NARROW = 6; // pixels; what is narrower has no room for its phases
 
@@ -74,6 +76,16 @@ export function pan(span: Span, ns: number): Span {
   return { from: span.from + ns, to: span.to + ns };
 }
 
+// The part of `span` between two pixels of a timeline that is `width` wide.
+export function between(span: Span, px1: number, px2: number, width: number): Span {
+  const ns = (px: number) => {
+    const share = (px - GUTTER) / Math.max(1, width - GUTTER);
+    return span.from + (span.to - span.from) * Math.max(0, Math.min(1, share));
+  };
+  const from = ns(Math.min(px1, px2));
+  return { from, to: Math.max(ns(Math.max(px1, px2)), from + SHORTEST_SPAN_NS) };
+}
+
 // A span with some room around what it shows.
 export function around(from: number, to: number): Span {
   const room = Math.max((to - from) * 0.6, SHORTEST_SPAN_NS / 2);
@@ -92,7 +104,8 @@ function instanceRows(data: TimelineData): { rows: InstanceRows[]; bottom: numbe
   return { rows, bottom: y };
 }
 
-export function layOut(data: TimelineData, span: Span, width: number): Layout {
+// `room`: the height that there is. Requests become higher to fill it, within limits.
+export function layOut(data: TimelineData, span: Span, width: number, room = 0): Layout {
   const scale = (width - GUTTER) / (span.to - span.from);
   const x = (ns: number) => GUTTER + (ns - span.from) * scale;
   const overlaps = (start: number, end: number) => end >= span.from && start <= span.to;
@@ -115,7 +128,13 @@ export function layOut(data: TimelineData, span: Span, width: number): Layout {
 
   const requests: RequestBox[] = [];
   const slots: SlotBox[] = [];
-  let lanes = 0;
+  let lanes = 4;
+  for (const drawn of data.requests.values())
+    if (overlaps(drawn.start, drawn.end)) lanes = Math.max(lanes, drawn.lane + 1);
+  const laneHeight = Math.max(
+    LANE_HEIGHT,
+    Math.min(MOST_LANE_HEIGHT, Math.floor((room - lanesTop - BOTTOM) / lanes)),
+  );
   let notDrawn = 0;
   for (const [key, drawn] of data.requests) {
     if (!overlaps(drawn.start, drawn.end)) continue;
@@ -125,19 +144,18 @@ export function layOut(data: TimelineData, span: Span, width: number): Layout {
       notDrawn++;
       continue;
     }
-    lanes = Math.max(lanes, drawn.lane + 1);
     const boxWidth = Math.max(1, (drawn.end - drawn.start) * scale);
     requests.push({
       key,
       drawn,
       x: x(drawn.start),
-      y: lanesTop + drawn.lane * LANE_HEIGHT,
+      y: lanesTop + drawn.lane * laneHeight,
       width: boxWidth,
-      height: LANE_HEIGHT - 2,
+      height: laneHeight - 2,
       parts: boxWidth < NARROW ? [] : partsOf(drawn, x(drawn.start), scale),
     });
   }
-  const height = lanesTop + Math.max(lanes, 4) * LANE_HEIGHT + BOTTOM;
+  const height = lanesTop + lanes * laneHeight + BOTTOM;
   return { rows, lanesTop, slots, batches, requests, height, notDrawn };
 }
 
@@ -167,6 +185,17 @@ function partsOf(drawn: DrawnRequest, left: number, scale: number): Part[] {
     left += width;
   }
   return parts;
+}
+
+// A label for a moment of the axis whose lines are `step` nanoseconds apart: the time of day at a full
+// second, and in between the milliseconds since it, with as many digits as tell the lines apart.
+export function tickLabel(unixMs: number, step: number): string {
+  const digits = step >= 1e6 ? 0 : Math.min(6, Math.ceil(6 - Math.log10(step) - 1e-9));
+  const scale = 10 ** digits;
+  const rounded = Math.round(unixMs * scale) / scale;
+  const ms = ((rounded % 1000) + 1000) % 1000;
+  if (step >= 1e9 || Number(ms.toFixed(digits)) % 1000 === 0) return timeOfDay(rounded);
+  return `+${ms.toFixed(digits)} ms`;
 }
 
 // What is drawn at a point; requests, slots and batches do not overlap. A pixel beside counts, too.

@@ -3,15 +3,15 @@
 // requests. It follows the server until it is paused; it can be zoomed, moved and searched.
 import type { RecordedRequest, Timeline } from "./answers.ts";
 import { modelPath } from "./api.ts";
-import { download, el } from "./dom.ts";
+import { download, el, replace } from "./dom.ts";
 import { counted, duration } from "./format.ts";
-import { REASONS, reasonClass } from "./reasons.ts";
+import { meaningOf, REASONS, reasonClass } from "./reasons.ts";
 import { modelHash } from "./route.ts";
 import { TimelineCanvas, type Selection } from "./timeline_canvas.ts";
 import { TimelineData, batchOf, executionKey, requestKey, type DrawnRequest } from "./timeline_data.ts";
-import { batchDetails, requestDetails, type Chosen } from "./timeline_details.ts";
+import { batchDetails, batchSentence, requestDetails, requestSentence, type Chosen } from "./timeline_details.ts";
 import { TimelineGestures } from "./timeline_gestures.ts";
-import { around, pan, zoom, type Span } from "./timeline_layout.ts";
+import { around, between, pan, zoom, type Span } from "./timeline_layout.ts";
 import { shownPart, traceFileName, type TraceFile } from "./trace_file.ts";
 import type { Context, View } from "./view.ts";
 
@@ -36,6 +36,14 @@ export class TimelineView implements View {
   );
   private readonly shown = el("span", { class: "muted", "data-testid": "shown" });
   private readonly found = el("span", { role: "status", class: "muted" });
+  private readonly toSelection = el(
+    "button",
+    { type: "button", title: "Zoom to the selection", disabled: true, click: () => this.zoomToSelection() },
+    "Selection",
+  );
+  private readonly place = el("div", { class: "canvas-place" });
+  private readonly tip = el("p", { class: "tip", hidden: true });
+  private readonly legend = el("ul", { class: "legend reasons", "aria-label": "Why batches left their queue" });
   private readonly search = el("input", {
     id: "request-id",
     type: "search",
@@ -66,6 +74,9 @@ export class TimelineView implements View {
       span: () => this.span,
       pick: (px, py) => this.pick(px, py),
       togglePause: () => this.setPaused(!this.paused),
+      zoomToSelection: () => this.zoomToSelection(),
+      hover: (px, py) => this.hover(px, py),
+      choose: (from, to, done) => this.chooseTime(from, to, done),
     });
     void this.poll();
     this.frame();
@@ -85,17 +96,6 @@ export class TimelineView implements View {
   private build(): void {
     const button = (text: string, label: string, click: () => void) =>
       el("button", { type: "button", "aria-label": label, title: label, click }, text);
-    const legend = el("p", { class: "legend reasons" });
-    for (const [reason, meaning] of Object.entries(REASONS)) {
-      legend.append(
-        el(
-          "span",
-          { title: meaning },
-          el("i", { class: `key ${reasonClass(reason)}`, "aria-hidden": "true" }),
-          reason,
-        ),
-      );
-    }
     const phases = el("p", { class: "legend" });
     for (const [kind, text] of [
       ["waiting", "request waits"],
@@ -110,7 +110,7 @@ export class TimelineView implements View {
     this.canvas.element.setAttribute("aria-roledescription", "timeline");
     this.canvas.element.setAttribute(
       "aria-label",
-      "Timeline of instances, batches and requests. Arrow keys move and zoom, space pauses, n and p go from batch to batch.",
+      "Timeline of instances, batches and requests. Arrow keys move and zoom, z zooms to the selection, space pauses, n and p go from batch to batch.",
     );
     this.canvas.element.addEventListener("keydown", (event) => this.onBatchKey(event));
     this.element.append(
@@ -126,6 +126,7 @@ export class TimelineView implements View {
         button("◂", "Earlier", () => this.look(pan(this.span, -(this.span.to - this.span.from) / 4))),
         button("▸", "Later", () => this.look(pan(this.span, (this.span.to - this.span.from) / 4))),
         button("Latest", "Latest record", () => this.goToNewest()),
+        this.toSelection,
         el("label", { for: "request-id" }, "Request id"),
         this.search,
         el("button", { type: "submit" }, "Find"),
@@ -140,10 +141,11 @@ export class TimelineView implements View {
       el(
         "div",
         { class: "timeline-body" },
-        el("div", {}, el("div", { class: "canvas-place" }, this.canvas.element), legend, phases),
+        el("div", {}, this.place, this.legend, phases),
         this.details,
       ),
     );
+    this.place.append(this.canvas.element, this.tip);
     this.showSelection(false);
   }
 
@@ -185,6 +187,7 @@ export class TimelineView implements View {
     const batchCount = counted(batches.length, "batch", "batches");
     const requestCount = counted(requests.length + notDrawn, "request", "requests");
     const room = notDrawn > 0 ? `; ${counted(notDrawn, "request has", "requests have")} no room` : "";
+    this.showLegend();
     this.shown.textContent = `${batchCount} and ${requestCount} in ${duration(this.span.to - this.span.from)}${room}`;
   }
 
@@ -209,6 +212,51 @@ export class TimelineView implements View {
     this.pause.textContent = paused ? "Follow" : "Pause";
     this.pause.setAttribute("aria-pressed", String(paused));
     if (!paused) this.select({}, false);
+  }
+
+  // The reasons of the batches that are shown, and what they mean.
+  private showLegend(): void {
+    const there = new Set(this.canvas.layout.batches.map((box) => box.execution.reason));
+    replace(
+      this.legend,
+      [...Object.keys(REASONS), ...[...there].filter((reason) => !(reason in REASONS))]
+        .filter((reason) => there.has(reason))
+        .map((reason) =>
+          el(
+            "li",
+            {},
+            el("i", { class: `key ${reasonClass(reason)}`, "aria-hidden": "true" }),
+            el("b", {}, reason),
+            `: ${meaningOf(reason)}`,
+          ),
+        ),
+    );
+  }
+
+  private hover(px: number, py: number): void {
+    const box = px < 0 ? undefined : this.canvas.pick(px, py);
+    this.tip.hidden = box === undefined;
+    if (box === undefined) return;
+    this.tip.textContent = "execution" in box ? batchSentence(box.execution) : requestSentence(box.drawn.request);
+    const right = px > this.canvas.width / 2;
+    this.tip.style.left = right ? "" : `${px + 14}px`;
+    this.tip.style.right = right ? `${this.canvas.width - px + 14}px` : "";
+    this.tip.style.top = `${py + 14}px`;
+  }
+
+  private zoomToSelection(): void {
+    const { batch, request } = this.selection;
+    const execution = batch === undefined ? undefined : this.data.executions.get(batch);
+    const drawn = request === undefined ? undefined : this.data.requests.get(request);
+    if (execution !== undefined) this.look(around(execution.start_ns, execution.end_ns));
+    else if (drawn !== undefined) this.look(around(drawn.start, drawn.end));
+  }
+
+  private chooseTime(from: number, to: number, done: boolean): void {
+    this.setPaused(true);
+    if (done) return this.look(between(this.span, from, to, this.canvas.width));
+    this.draw();
+    this.canvas.mark(from, to);
   }
 
   private pick(px: number, py: number): void {
@@ -260,6 +308,7 @@ export class TimelineView implements View {
 
   private showSelection(focus: boolean): void {
     const { batch, request } = this.selection;
+    this.toSelection.disabled = batch === undefined && request === undefined;
     const execution = batch === undefined ? undefined : this.data.executions.get(batch);
     const drawn = request === undefined ? undefined : this.data.requests.get(request);
     if (execution !== undefined && batch !== undefined) {
@@ -278,7 +327,7 @@ export class TimelineView implements View {
         el(
           "p",
           { class: "muted" },
-          "Choose a batch or a request: what it was, and why. Drag to move, turn the wheel to zoom.",
+          "Choose a batch or a request: what it was, and why. Drag to move, turn the wheel to zoom, drag with Shift to choose a part.",
         ),
       );
     }

@@ -18,8 +18,10 @@ import {
   SHORTEST_SPAN_NS,
   SLOT_HEIGHT,
   around,
+  between,
   hit,
   layOut,
+  tickLabel,
   ticks,
   zoom,
 } from "../src/timeline_layout.ts";
@@ -242,4 +244,33 @@ test("ticks are round in the time of day, whatever the server's clock says", () 
     at.map((tick) => (tick + offset) / MS),
     [0, 20, 40, 60, 80],
   );
+});
+
+test("requests fill the height that there is, within limits", () => {
+  const data = new TimelineData();
+  data.add(timeline([], [request("a", 0, MS), request("b", 0, MS)]));
+  const heightIn = (room: number) => layOut(data, { from: 0, to: MS }, 800, room);
+  assert.equal(heightIn(0).requests[0]?.height, 8);
+  const some = heightIn(180);
+  assert.ok(some.requests[0]!.height > 8 && some.height <= 180);
+  assert.equal(heightIn(10_000).requests[0]?.height, 24);
+});
+
+test("a part of the time is chosen by pixels, whatever the direction", () => {
+  const span = { from: 0, to: 1000 * MS };
+  const width = GUTTER + 1000;
+  assert.deepEqual(between(span, GUTTER + 250, GUTTER + 500, width), { from: 250 * MS, to: 500 * MS });
+  assert.deepEqual(between(span, GUTTER + 500, GUTTER + 250, width), { from: 250 * MS, to: 500 * MS });
+  assert.deepEqual(between(span, 0, GUTTER + 2000, width), span);
+  assert.equal(between(span, GUTTER, GUTTER, width).to, SHORTEST_SPAN_NS);
+});
+
+test("labels of the axis: the time of day at full seconds, milliseconds in between", () => {
+  const noon = new Date(2026, 0, 2, 12, 0, 5).getTime();
+  assert.equal(tickLabel(noon, 1e9), "12:00:05");
+  assert.equal(tickLabel(noon, 1e5), "12:00:05");
+  assert.equal(tickLabel(noon + 250, 5e7), "+250 ms");
+  assert.equal(tickLabel(noon + 250.2, 2e5), "+250.2 ms");
+  assert.equal(tickLabel(noon + 0.05, 5e4), "+0.05 ms");
+  assert.equal(tickLabel(noon - 0.0001, 1e8), "12:00:05"); // a little less by rounding
 });
