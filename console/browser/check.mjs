@@ -62,8 +62,8 @@ async function counter(name) {
   return Number(line?.[1]);
 }
 
-async function open(colorScheme) {
-  const context = await browser.newContext({ colorScheme, viewport: { width: 1440, height: 900 } });
+async function open(colorScheme, viewport = { width: 1440, height: 900 }) {
+  const context = await browser.newContext({ colorScheme, viewport });
   await context.addInitScript(axe); // which the page's own policy would refuse
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
@@ -176,6 +176,45 @@ const checks = {
     assert.ok(requestsIn(some).length > 0 && requestsIn(some).length < CLIENTS * REQUESTS);
     const shown = await page.getByTestId("shown").textContent();
     assert.match(shown, new RegExp(` and ${requestsIn(some).length} requests? in`));
+  },
+
+  async "the timeline says why batches left, and zooms to the chosen one"(page) {
+    await page.getByRole("button", { name: "Latest record" }).click();
+    const legend = page.getByRole("list", { name: "Why batches left their queue" });
+    assert.match(await legend.textContent(), /(delay_over|preferred_size|full): it/);
+    assert.doesNotMatch(await legend.textContent(), /sequence_slots/); // does not occur
+    const canvas = page.getByRole("application");
+    await canvas.focus();
+    await page.keyboard.press("p");
+    await page.getByRole("button", { name: "Selection" }).click();
+    await page
+      .getByTestId("shown")
+      .filter({ hasText: /^1 batch and/ })
+      .waitFor();
+    // The batch lies in the middle, in the row of one of the two instances.
+    const { x, y, width } = await canvas.boundingBox();
+    for (const row of [36, 62]) {
+      await page.mouse.move(x + 132 + (width - 132) / 2, y + row);
+      if (await page.locator(".tip").isVisible()) break;
+    }
+    assert.match(await page.locator(".tip").textContent(), /^Batch \d+: \d+ requests?, [\d.]+ .?s\. \w+: it/);
+    const wide = await page.getByTestId("shown").textContent();
+    await page.keyboard.down("Shift");
+    await page.mouse.move(x + 300, y + 200);
+    await page.mouse.down();
+    await page.mouse.move(x + 400, y + 200);
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    assert.notEqual(await page.getByTestId("shown").textContent(), wide);
+  },
+
+  async "another model is chosen in the same view"(page) {
+    await page.getByLabel("Model", { exact: true }).selectOption({ label: "half" });
+    await page.getByRole("heading", { level: 1, name: "half" }).waitFor();
+    assert.equal(new URL(page.url()).hash, "#/model/half/1/timeline");
+    await page.getByLabel("Model", { exact: true }).selectOption({ label: model });
+    await page.getByRole("heading", { level: 1, name: model }).waitFor();
+    await page.getByTestId("shown").filter({ hasText: "batch" }).waitFor();
   },
 
   async "keys move the timeline"(page) {
@@ -305,6 +344,29 @@ try {
   await look(dark, "dark-timeline");
   await go(dark, `#/model/${model}/1/playground`, model);
   await look(dark, "dark-playground");
+
+  // On a phone nothing is wider than the window, tables and code included.
+  const phone = await open("light", { width: 390, height: 844 });
+  for (const [view, address, heading] of [
+    ["overview", "#/", "Overview"],
+    ...["live", "timeline", "statistics", "playground", "configuration"].map((tab) => [
+      tab,
+      `#/model/${model}/1/${tab}`,
+      model,
+    ]),
+    ["log", "#/log", "Log"],
+  ]) {
+    await go(phone, address, heading);
+    await look(phone, `phone-${view}`);
+    const wide = await phone.evaluate(() =>
+      [document.documentElement, ...document.querySelectorAll("main *:not(thead *)")]
+        .filter((element) => element.scrollWidth > element.clientWidth + 1)
+        .filter((element) => element.clientWidth > 0 && getComputedStyle(element).overflowX !== "hidden")
+        .filter((element) => getComputedStyle(element).display !== "inline")
+        .map((element) => `${element.tagName}.${element.className}`),
+    );
+    if (wide.length > 0) wrong.push(`phone-${view}: wider than the window: ${wide.join(", ")}`);
+  }
 
   // Without the token there is a form, and nothing else.
   const stranger = await (await browser.newContext()).newPage();

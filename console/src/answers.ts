@@ -23,7 +23,7 @@ export interface Recent {
 // Without `instances` and all that follows for a model that does not serve.
 export interface LiveModel {
   name: string;
-  version: string;
+  version: string; // not there for a model whose versions are unknown
   state: string;
   reason: string;
   in_flight?: number;

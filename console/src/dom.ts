@@ -27,12 +27,13 @@ export interface Column {
   number?: boolean;
 }
 
-export function table(caption: string, columns: Column[], body: HTMLElement): HTMLElement {
+// `kind`: "cards" for a table that has more columns than fit on a phone.
+export function table(caption: string, columns: Column[], body: HTMLElement, kind?: "cards"): HTMLElement {
   const head = el("tr");
   for (const column of columns) {
     head.append(el("th", { scope: "col", class: column.number ? "number" : undefined }, column.title));
   }
-  const made = el("table", {}, el("caption", {}, caption), el("thead", {}, head), body);
+  const made = el("table", { class: kind }, el("caption", {}, caption), el("thead", {}, head), body);
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, made);
 }
 

@@ -49,6 +49,7 @@ export class LiveView implements View {
           { title: "Meaning" },
         ],
         this.phases,
+        "cards",
       ),
     );
   }

@@ -32,6 +32,7 @@ export class ModelView implements View {
   readonly element = el("section");
   private readonly state = el("p", { class: "model-state" });
   private readonly tab: View;
+  private readonly others = el("select", { id: "model", change: () => (location.hash = this.others.value) });
 
   constructor(
     private readonly context: Context,
@@ -52,6 +53,7 @@ export class ModelView implements View {
     });
     this.element.append(
       el("h1", { tabindex: -1 }, route.model, " ", el("small", {}, `version ${route.version}`)),
+      el("p", { class: "switch" }, el("label", { for: "model" }, "Model"), this.others),
       this.state,
       el("nav", { class: "tabs", "aria-label": `Views of ${route.model}` }, ...tabs),
       this.tab.element,
@@ -69,7 +71,25 @@ export class ModelView implements View {
       modelButtons(this.context, this.route.model, state),
     );
     if (!this.state.isEqualNode(next)) this.state.replaceChildren(...next.childNodes);
+    this.offerOthers();
     this.tab.update();
+  }
+
+  // The other models, in the same view.
+  private offerOthers(): void {
+    const { model, version, tab } = this.route;
+    const own = { name: model, version };
+    const there = this.context.live.models.filter((known) => known.version !== undefined);
+    if (this.find() === undefined) there.unshift({ ...own, state: "", reason: "" });
+    const next = el("select");
+    for (const each of there) {
+      const several = there.filter((other) => other.name === each.name).length > 1;
+      const text = `${each.name}${several ? `, version ${each.version}` : ""}`;
+      next.append(el("option", { value: modelHash(each, tab) }, text));
+    }
+    if (this.others.innerHTML === next.innerHTML) return;
+    this.others.replaceChildren(...next.childNodes);
+    this.others.value = modelHash(own, tab);
   }
 
   end(): void {

@@ -57,7 +57,7 @@ export class OverviewView implements View {
       this.tiles,
       el("div", { class: "charts" }, this.throughput.element, this.load.element),
       el("h2", {}, "Models"),
-      table("Models: state, load and latency of the last ten seconds", columns, this.body),
+      table("Models: state, load and latency of the last ten seconds", columns, this.body, "cards"),
       this.note,
     );
   }
@@ -109,8 +109,8 @@ export class OverviewView implements View {
     const last = this.context.history.of(model).at(-1);
     const busy = last?.busy;
     const cells: (Node | string)[] = [
-      el("a", { href: modelHash(model) }, model.name),
-      model.version,
+      model.version === undefined ? model.name : el("a", { href: modelHash(model) }, model.name),
+      model.version ?? UNKNOWN,
       stateBadge(model.state),
       number(last?.requestsPerSecond),
       number(last?.failuresPerSecond),

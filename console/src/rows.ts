@@ -15,10 +15,10 @@ export function syncRows(body: HTMLTableSectionElement, rows: Row[]): void {
     const element = old.get(row.key) ?? document.createElement("tr");
     old.delete(row.key);
     element.dataset.key = row.key;
-    row.cells.forEach((content, index) => syncCell(element, index, content, row));
-    while (element.cells.length > row.cells.length) element.deleteCell(-1);
     const there = body.rows[at];
     if (there !== element) body.insertBefore(element, there ?? null);
+    row.cells.forEach((content, index) => syncCell(element, index, content, row));
+    while (element.cells.length > row.cells.length) element.deleteCell(-1);
   });
   for (const row of old.values()) row.remove();
 }
@@ -30,6 +30,9 @@ function syncCell(row: HTMLTableRowElement, index: number, content: Node | strin
     cell = document.createElement(index === 0 ? "th" : "td");
     if (index === 0) cell.scope = "row";
     if (of.numbers?.includes(index)) cell.className = "number";
+    // Where there is no room for the head of the table, each cell says what it is (style.css).
+    const title = row.closest("table")?.tHead?.rows[0]?.cells[index]?.textContent;
+    if (title) cell.dataset.label = title;
     row.append(cell);
   }
   if (typeof content === "string") {
