@@ -28,7 +28,7 @@ from typing import Any
 SOURCE_SUFFIXES = {".c", ".cc", ".h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 # The folders where a quoted include is searched, besides the file's own folder.
-INCLUDE_ROOTS = ("src", "include", "", "apps", "apps/nereid")
+INCLUDE_ROOTS = ("src", "include", "", "apps/nereid", "apps/workshop")
 SMALL_HEADERS = "tools/small_headers.tsv"
 
 

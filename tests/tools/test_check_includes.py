@@ -30,7 +30,7 @@ PRESENT = (
     "src/frontends/grpc/grpc_server.h",
     "backends/sdk/gather.h",
     "backends/identity/identity.h",
-    "apps/nereid/tune/testing/fake_engine.h",
+    "apps/workshop/tune/testing/fake_engine.h",
     "apps/loadgen/testing/fake_load.h",
 )
 
@@ -114,7 +114,7 @@ def test_allowed(tree: Path, file: str, include: str) -> None:
         ("src/infer/a.cc", '"scheduling/testing/puppet_scheduler.h"', "for tests only"),
         ("src/infer/a.cc", '"../base/log.h"', "write the path from src/"),
         ("src/infer/a.cc", '"tune/testing/fake_engine.h"', "for tests only"),
-        ("src/infer/a.cc", '"loadgen/testing/fake_load.h"', "for tests only"),
+        ("src/infer/a.cc", '"apps/loadgen/testing/fake_load.h"', "for tests only"),
     ],
 )
 def test_violation(tree: Path, file: str, include: str, message: str) -> None:
