@@ -8,7 +8,7 @@ set(document_files "")
 foreach(shell bash zsh fish)
   add_custom_command(OUTPUT ${documents}/nereid.${shell}
     COMMAND nereid completion ${shell} > ${documents}/nereid.${shell}
-    DEPENDS nereid VERBATIM)
+    DEPENDS nereid nereid-workshop VERBATIM)
   list(APPEND document_files ${documents}/nereid.${shell})
 endforeach()
 install(FILES ${documents}/nereid.bash DESTINATION share/bash-completion/completions RENAME nereid
@@ -29,7 +29,7 @@ foreach(page IN LISTS pages)
   add_custom_command(OUTPUT ${documents}/${page}.1.gz
     COMMAND nereid man ${command} > ${documents}/${page}.1
     COMMAND gzip -9nf ${documents}/${page}.1
-    DEPENDS nereid VERBATIM)
+    DEPENDS nereid nereid-workshop VERBATIM)
   list(APPEND document_files ${documents}/${page}.1.gz)
   install(FILES ${documents}/${page}.1.gz DESTINATION share/man/man1
     COMPONENT server EXCLUDE_FROM_ALL)

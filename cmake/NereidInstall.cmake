@@ -4,6 +4,7 @@
 #   bin/nereid, bin/tritonserver -> nereid   finds ../lib by its RUNPATH, ../lib/nereid by its own path
 #   lib/libtritonserver.so                   backends ask for this name, so it has no version
 #   lib/nereid/{backends,caches,repoagents}/NAME/
+#   lib/nereid/libexec/nereid-workshop       `nereid bench` and other commands that a server does without
 #   lib/nereid/libexec/nereid-backend-check  the processes of `nereid backend-check`
 #   include/triton/core/, include/nereid/*.h        the public C headers
 #   include/nereid/backends/sdk/             the SDK for backends in C++, with lib/libnereid_backend_sdk.a
@@ -16,7 +17,7 @@ install(TARGETS tritonserver LIBRARY DESTINATION lib COMPONENT library EXCLUDE_F
 install(CODE "${nereid_hide_private_symbols}" COMPONENT library EXCLUDE_FROM_ALL)
 if(TARGET nereid)
   install(TARGETS nereid RUNTIME DESTINATION bin COMPONENT server EXCLUDE_FROM_ALL)
-  install(TARGETS nereid-backend-check
+  install(TARGETS ${nereid_helpers}
     RUNTIME DESTINATION lib/nereid/libexec COMPONENT server EXCLUDE_FROM_ALL)
   install(CODE [[
     set(link "${CMAKE_INSTALL_PREFIX}/bin/tritonserver")

@@ -2,6 +2,7 @@
 # The relocatable layout of an installation (the other one: NereidLayout.cmake):
 #
 #   bin/nereid, bin/tritonserver -> nereid     finds ../lib by its RUNPATH, ../backends by its own path
+#   libexec/nereid-workshop                    `nereid bench` and other commands that a server does without
 #   libexec/nereid-backend-check               the processes of `nereid backend-check`
 #   lib/libtritonserver.so
 #   backends/NAME/libtriton_NAME.so            resolved against the library that loads it: no RUNPATH
@@ -14,7 +15,7 @@
 # `make stage` installs everything into build/stage. It consists of components:
 #
 #   nereid      what serves: the program, the library, the plug-ins; `make run` builds no more
-#   tools       libexec/nereid-backend-check
+#   tools       libexec/
 #   embedding   lib/libnereid_frontends.so and headers, for programs that embed the server
 #   python      the Python package
 #   testing     backends, caches and agents made for tests
@@ -30,10 +31,10 @@ if(TARGET nereid)
     set(link "${CMAKE_INSTALL_PREFIX}/bin/tritonserver")
     file(CREATE_LINK nereid "$ENV{DESTDIR}${link}" SYMBOLIC)
     list(APPEND CMAKE_INSTALL_MANIFEST_FILES "${link}")]] COMPONENT nereid)
-  # What `nereid backend-check` runs backends in.
   # From libexec/ and from lib/nereid/libexec/.
-  set_target_properties(nereid-backend-check PROPERTIES INSTALL_RPATH "$ORIGIN/../lib:$ORIGIN/../..")
-  install(TARGETS nereid-backend-check RUNTIME DESTINATION libexec COMPONENT tools)
+  set(nereid_helpers nereid-backend-check nereid-workshop)
+  set_target_properties(${nereid_helpers} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib:$ORIGIN/../..")
+  install(TARGETS ${nereid_helpers} RUNTIME DESTINATION libexec COMPONENT tools)
 endif()
 
 if(TARGET nereid_frontends)
@@ -75,7 +76,7 @@ foreach(plugin IN LISTS plugins)
     list(APPEND serving ${plugin})
   endif()
 endforeach()
-foreach(part ${serving} ${plugins} nereid-backend-check nereid_frontends nereid_python_native nereid_python_api)
+foreach(part ${serving} ${plugins} ${nereid_helpers} nereid_frontends nereid_python_native nereid_python_api)
   if(TARGET ${part})
     add_dependencies(staged ${part})
     if(part IN_LIST serving)

@@ -4,34 +4,19 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <ostream>
-#include <utility>
 
-#include "backend_check/command.h"
-#include "bench/bench_command.h"
-#include "bench/bench_options.h"
-#include "capacity/capacity_command.h"
-#include "capacity/capacity_options.h"
 #include "check.h"
-#include "explain/explain_command.h"
-#include "explain/explain_request.h"
 #include "flags/command_line.h"
 #include "flags/flag_table.h"
 #include "options/command_flags.h"
 #include "options/help_text.h"
 #include "options/parse.h"
-#include "print_documents.h"
 #include "probe/probe_command.h"
 #include "probe/probe_request.h"
-#include "replay/replay_command.h"
 #include "run_model.h"
-#include "top/top_command.h"
-#include "top/top_request.h"
-#include "tune/tune_command.h"
-#include "tune/tune_options.h"
+#include "workshop.h"
 
 namespace nereid {
 namespace {
@@ -43,39 +28,8 @@ int RunProbe(const std::vector<std::string>& args, Settings, std::ostream& out, 
   return ProbeCommand(args, url == nullptr ? "" : url, out, err);
 }
 
-bool ToTerminal() { return isatty(STDOUT_FILENO) != 0; }
-
-// Colours where standard output is a terminal, unless the user does not want them (no-color.org).
-bool WithColours() {
-  const char* const no_colour = std::getenv("NO_COLOR");
-  return ToTerminal() && (no_colour == nullptr || *no_colour == '\0');
-}
-
-int RunExplain(const std::vector<std::string>& args, Settings, std::ostream& out,
-               std::ostream& err) {
-  return ExplainCommand(args, WithColours(), out, err);
-}
-
-int RunTop(const std::vector<std::string>& args, Settings, std::ostream& out, std::ostream& err) {
-  return TopCommand(args, {ToTerminal(), WithColours()}, out, err);
-}
-
-int RunBench(const std::vector<std::string>& args, Settings, std::ostream& out, std::ostream& err) {
-  return BenchCommand(args, out, err);
-}
-
-int RunTune(const std::vector<std::string>& args, Settings, std::ostream& out, std::ostream& err) {
-  return TuneCommand(args, out, err);
-}
-
-int RunCapacity(const std::vector<std::string>& args, Settings, std::ostream& out,
-                std::ostream& err) {
-  return CapacityCommand(args, out, err);
-}
-
-int RunReplay(const std::vector<std::string>& args, Settings, std::ostream& out,
-              std::ostream& err) {
-  return ReplayCommand(args, out, err);
+constexpr Command InWorkshop(const char* name, const char* summary) {
+  return {name, nullptr, nullptr, summary};
 }
 
 CommandTable HelpTableFor(std::string* command) {
@@ -107,6 +61,7 @@ int RunHelp(const std::vector<std::string>& args, Settings, std::ostream& out, s
   }
   const Command* const command = FindCommand(name);
   if (command == nullptr) return NoSuchCommand("help", name, err);
+  if (command->in_workshop()) return RunInWorkshop({name, "--help"}, err);
   out << CommandHelp(command->table());
   return 0;
 }
@@ -121,19 +76,19 @@ std::vector<std::string> CommandNames() {
 
 absl::Span<const Command> Commands() {
   static constexpr Command kCommands[] = {
-      {"check", &CheckTable, &CheckCommand},
-      {"run-model", &RunModelTable, &RunModelCommand},
-      {"probe", &ProbeTable, &RunProbe},
-      {"explain", &ExplainTable, &RunExplain},
-      {"bench", &bench::BenchTable, &RunBench},
-      {"top", &TopTable, &RunTop},
-      {"replay", &ReplayTable, &RunReplay},
-      {"tune", &TuneTable, &RunTune},
-      {"capacity", &CapacityTable, &RunCapacity},
-      {"backend-check", &BackendCheckTable, &BackendCheckCommand},
-      {"completion", &CompletionTable, &CompletionCommand},
-      {"man", &ManTable, &ManCommand},
-      {"help", &HelpTable, &RunHelp},
+      {"check", &CheckTable, &CheckCommand, nullptr},
+      {"run-model", &RunModelTable, &RunModelCommand, nullptr},
+      {"probe", &ProbeTable, &RunProbe, nullptr},
+      InWorkshop("explain", "say where the time of a request went, or why batches are as they are"),
+      InWorkshop("bench", "measure how fast a running server answers"),
+      InWorkshop("top", "show what a running server does, model by model"),
+      InWorkshop("replay", "play a recording back, in virtual time or against a server"),
+      InWorkshop("tune", "find the best instance count and batching of a model"),
+      InWorkshop("capacity", "say how many nodes a load needs, by measured times and a simulation"),
+      InWorkshop("backend-check", "exercise a backend and tell what is wrong with it"),
+      InWorkshop("completion", "print the completions of a shell"),
+      InWorkshop("man", "print a manual page"),
+      {"help", &HelpTable, &RunHelp, nullptr},
   };
   return kCommands;
 }
@@ -160,7 +115,7 @@ std::string CommandLines() {
                                      "serve models, which is done without a command, too");
   for (const Command& command : Commands()) {
     absl::StrAppend(&text, absl::StrFormat("  %-14s %s\n", command.name,
-                                           Wrapped(command.table().summary, kColumn, kWidth)));
+                                           Wrapped(command.Summary(), kColumn, kWidth)));
   }
   return text;
 }
@@ -169,7 +124,7 @@ std::string CommandsHelp(const std::string& program) {
   std::string text = "\nCommands, each with a --help of its own:\n";
   for (const Command& command : Commands()) {
     absl::StrAppend(
-        &text, absl::StrFormat("  %s %-13s %s\n", program, command.name, command.table().summary));
+        &text, absl::StrFormat("  %s %-13s %s\n", program, command.name, command.Summary()));
   }
   return text;
 }
@@ -194,21 +149,6 @@ std::string ShortHelp() {
       "\nCommands:\n",
       CommandLines(), "\nOptions of the server that most people need (--help-all lists all):\n",
       OptionLines(usual));
-}
-
-std::string CommandsMarkdown() {
-  std::string text =
-      "\n# Commands\n\n`nereid COMMAND ...`; each has `--help`, too. A value is written as "
-      "`--name=value` or `--name value`.\n";
-  for (const Command& command : Commands()) {
-    const CommandTable table = command.table();
-    absl::StrAppend(&text, "\n## nereid ", table.name, "\n\n`nereid ", table.name,
-                    table.synopsis.empty() ? "" : " ", table.synopsis, "`: ", table.summary, ".\n");
-    if (table.flags.empty()) continue;
-    absl::StrAppend(&text, "\n| option | default | meaning |\n|---|---|---|\n",
-                    MarkdownRows(table.flags));
-  }
-  return text;
 }
 
 }  // namespace nereid

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of the program: what `nereid NAME ...` does instead of serving. A new command is a
-// row of the table; everything that tells of its options is made from that.
+// row of the table; everything that tells of its options is made from its own table. The workshop
+// runs the commands that a server does without, and prints the documents about all of them.
 #ifndef NEREID_APPS_NEREID_COMMANDS_H_
 #define NEREID_APPS_NEREID_COMMANDS_H_
 
@@ -18,12 +19,17 @@ namespace nereid {
 
 struct Command {
   const char* name;
-  // The one description of its options; made anew with each call.
+  // Null: the workshop has the command (workshop.h). Otherwise the one description of its options;
+  // made anew with each call.
   CommandTable (*table)();
   // `args`: those after the name; `settings`: a server's of this installation. Returns the exit
   // status. The process ends without running destructors of static objects.
   int (*run)(const std::vector<std::string>& args, Settings settings, std::ostream& out,
              std::ostream& err);
+  const char* workshop_summary;  // that of its table, where the workshop has the command
+
+  bool in_workshop() const { return table == nullptr; }
+  std::string Summary() const { return in_workshop() ? workshop_summary : table().summary; }
 };
 
 // What the program does without a command may be asked for by this name, too.
@@ -47,8 +53,6 @@ std::string CommandLines();
 std::string CommandsHelp(const std::string& program);
 // The --help of one screen: what the program is, its commands, and the options that most need.
 std::string ShortHelp();
-// The part of docs/operate/options.md about commands.
-std::string CommandsMarkdown();
 
 }  // namespace nereid
 

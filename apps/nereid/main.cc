@@ -15,6 +15,7 @@
 #include <future>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -44,6 +45,7 @@
 #include "settings.h"
 #include "signals.h"
 #include "what_to_serve.h"
+#include "workshop.h"
 
 namespace nereid {
 namespace {
@@ -260,6 +262,11 @@ std::string TakeNotifySocket() {
 
 // Returns the exit status.
 int RunCommand(const Command& command, const std::vector<std::string>& args, Settings settings) {
+  if (command.in_workshop()) {
+    std::vector<std::string> words = {command.name};
+    words.insert(words.end(), args.begin(), args.end());
+    return RunInWorkshop(words, std::cerr);
+  }
   if (AsksForHelp(args)) {
     std::cout << CommandHelp(command.table());
     return 0;
@@ -292,20 +299,21 @@ int Refuse(const std::string& program, const std::vector<std::string>& args,
   return 1;
 }
 
-// Prints what the command line asks for. False if it asks for a server.
-bool PrintTexts(const Settings& settings, const std::string& program) {
+// Prints what the command line asks for, and returns the exit status. Nothing if it asks for a
+// server.
+std::optional<int> PrintTexts(const Settings& settings, const std::string& program) {
   if (settings.help && program != kOriginalProgram) {
     std::cout << ShortHelp();
   } else if (settings.help || settings.help_all) {
     std::cout << HelpText(program) << CommandsHelp(program);
   } else if (settings.help_markdown) {
-    std::cout << HelpMarkdown() << CommandsMarkdown();
+    return RunInWorkshop({"--help-markdown"}, std::cerr);
   } else if (settings.version) {
     std::cout << "nereid " << kVersion << "\n";
   } else {
-    return false;
+    return std::nullopt;
   }
-  return true;
+  return 0;
 }
 
 // Says in the log what is served, where the command line alone does not tell it.
@@ -342,7 +350,7 @@ int Main(int argc, char** argv) {
   };
   const absl::Status parsed = ParseCommandLine(args, &settings, drop_in ? nullptr : take_word);
   if (!parsed.ok()) return Refuse(program, args, parsed);
-  if (PrintTexts(settings, program)) return 0;
+  if (const std::optional<int> status = PrintTexts(settings, program)) return *status;
   for (const std::string& deprecation : settings.deprecations) std::cerr << deprecation << "\n";
   if (const absl::Status configured = Log::Configure(settings.log); !configured.ok()) {
     std::cerr << program << ": " << configured.message() << "\n";

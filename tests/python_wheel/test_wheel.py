@@ -38,6 +38,7 @@ def test_its_content(wheel: Path) -> None:
         "nereid_server/py.typed",
         "nereid_server/_server/bin/nereid",
         "nereid_server/_server/libexec/nereid-backend-check",
+        "nereid_server/_server/libexec/nereid-workshop",
         "nereid_server/_server/lib/libtritonserver.so",
         "nereid_server/_server/include/triton/core/tritonserver.h",
         "nereid_server/_server/backends/onnxruntime/libtriton_onnxruntime.so",

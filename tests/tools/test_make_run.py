@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,15 @@ def test_make_run_serves_until_ctrl_c() -> None:
         raise
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", http), timeout=5)
+
+
+def test_what_serves_is_built_without_the_workshop() -> None:
+    build = PROJECT_ROOT / "build" / "release"
+    inputs = {
+        target: subprocess.run(
+            ["ninja", "-C", build, "-t", "inputs", target], capture_output=True, text=True, check=True
+        ).stdout
+        for target in ("serving", "staged")
+    }
+    assert "apps/workshop/" in inputs["staged"]
+    assert "apps/workshop/" not in inputs["serving"]

@@ -20,7 +20,7 @@ HEADERS = {
     "libboost1.81-dev": ("BSL-1.0", ("nereid", "libnereid_frontends.so")),
     "rapidjson-dev": (
         "MIT",
-        ("nereid", "nereid-backend-check", "libnereid_frontends.so", "libnereid_backend_sdk.a")
+        ("nereid", "nereid-backend-check", "nereid-workshop", "libnereid_frontends.so", "libnereid_backend_sdk.a")
         + ("libtriton_*.so", "libtritoncache_*.so", "libtritonrepoagent_*.so"),
     ),
 }

@@ -46,7 +46,7 @@ def copied_libraries(stage: Path) -> set[Path]:
     """The shared libraries outside of the staged server that its files need, directly or not."""
     needed: set[Path] = set()
     files = [path for folder in WHEEL_FOLDERS for path in (stage / folder).rglob("*.so")]
-    for file in [stage / "bin" / "nereid", stage / "libexec" / "nereid-backend-check", *files]:
+    for file in [stage / "bin" / "nereid", *(stage / "libexec").iterdir(), *files]:
         found = {"LD_LIBRARY_PATH": str(stage / "lib")}
         listing = subprocess.run(["ldd", file], env=found, capture_output=True, text=True, check=True).stdout
         for line in listing.splitlines():

@@ -13,6 +13,7 @@
 #include "backend_check/report.h"
 #include "backend_check/trial_files.h"
 #include "backend_check/trial_process.h"
+#include "base/installation.h"
 #include "base/status_macros.h"
 #include "options/command_flags.h"
 #include "options/parse.h"
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr int kFindings = 1;
 constexpr int kCannot = 2;
-constexpr char kRunner[] = "libexec/nereid-backend-check";  // beside the installation's backends
+constexpr char kRunner[] = "nereid-backend-check";
 constexpr double kMostSeconds = 24 * 3600;
 // A process from which nothing is heard for this much longer than a call may take hangs as a whole.
 constexpr Duration kSilence = std::chrono::seconds(30);
@@ -139,12 +140,12 @@ absl::StatusOr<TrialResult> RunAll(const Options& options, const std::string& ru
 
 CommandTable BackendCheckTable() { return DescribedBy<Options>(&TableFor); }
 
-int BackendCheckCommand(const std::vector<std::string>& args, Settings settings, std::ostream& out,
-                        std::ostream& err) {
+int BackendCheckCommand(const std::vector<std::string>& args, const std::string& nereid,
+                        std::ostream& out, std::ostream& err) {
   const absl::StatusOr<Options> options = ParseOptions(args);
   if (!options.ok()) return WrongCommandLine("backend-check", options.status(), err);
-  const fs::path plugins = fs::path(settings.server.backend_directory).parent_path();
-  const absl::StatusOr<TrialResult> result = RunAll(*options, (plugins / kRunner).string(), err);
+  const std::string runner = InstalledFolder(nereid, "libexec") / kRunner;
+  const absl::StatusOr<TrialResult> result = RunAll(*options, runner, err);
   if (!result.ok()) {
     err << "nereid backend-check: " << result.status().message() << "\n";
     return kCannot;

@@ -8,17 +8,16 @@
 #include <vector>
 
 #include "options/command_table.h"
-#include "settings.h"
 
 namespace nereid {
 
 CommandTable BackendCheckTable();
 
-// `args`: the arguments after "backend-check"; `settings`: those of a server of this installation.
+// `args`: the arguments after "backend-check"; `nereid`: the program in whose installation it runs.
 // Writes the report to `out`, and errors in the arguments to `err`. Exit status: 0: no findings; 1:
 // findings; 2: the check could not be made.
-int BackendCheckCommand(const std::vector<std::string>& args, Settings settings, std::ostream& out,
-                        std::ostream& err);
+int BackendCheckCommand(const std::vector<std::string>& args, const std::string& nereid,
+                        std::ostream& out, std::ostream& err);
 
 }  // namespace nereid
 

@@ -15,8 +15,8 @@
 #include <optional>
 #include <utility>
 
-#include "child_process/child_process.h"
 #include "base/status_macros.h"
+#include "child_process/child_process.h"
 
 namespace nereid {
 namespace {

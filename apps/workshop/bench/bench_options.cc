@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "bench/load_flags.h"
 #include "options/command_flags.h"
 #include "options/flag_kinds.h"
-#include "bench/load_flags.h"
 #include "options/parse.h"
 
 namespace nereid::bench {

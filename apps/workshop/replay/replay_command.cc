@@ -10,11 +10,11 @@
 
 #include "base/status_macros.h"
 #include "bench/live_line.h"
+#include "bench/load_flags.h"
 #include "bench/measuring_process.h"
 #include "bench/text_report.h"
 #include "options/command_flags.h"
 #include "options/flag_kinds.h"
-#include "bench/load_flags.h"
 #include "options/parse.h"
 #include "replay/live_replay.h"
 #include "replay/live_replay_text.h"

@@ -3,7 +3,6 @@
 
 #include <absl/status/status.h>
 #include <absl/strings/str_cat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <ostream>
@@ -28,11 +27,10 @@ constexpr int kGood = 0;
 constexpr int kFailed = 1;
 constexpr int kWrong = 2;
 
-absl::StatusOr<PrivateModel> ModelOf(const TuneOptions& options) {
+absl::StatusOr<PrivateModel> ModelOf(const TuneOptions& options, const std::string& nereid) {
   std::error_code error;
   PrivateModel model;
-  model.program = std::filesystem::read_symlink("/proc/self/exe", error).string();
-  if (error) return absl::InternalError("the path of this program is not known");
+  model.program = nereid;
   model.repository = std::filesystem::absolute(options.repository, error).string();
   model.name = options.model;
   model.load_models = options.load_models;
@@ -98,8 +96,9 @@ absl::Status Write(const std::vector<ConfigText>& today, const std::vector<Confi
   return absl::OkStatus();
 }
 
-absl::Status Tune(const TuneOptions& options, std::ostream& out, std::ostream& err) {
-  ASSIGN_OR_RETURN(const PrivateModel model, ModelOf(options));
+absl::Status Tune(const TuneOptions& options, const std::string& nereid, std::ostream& out,
+                  std::ostream& err) {
+  ASSIGN_OR_RETURN(const PrivateModel model, ModelOf(options, nereid));
   bool ensemble = false;
   ASSIGN_OR_RETURN(const std::vector<ConfigText> today,
                    ReadConfigs(model, ModelsToTune(model, &ensemble), options.apply));
@@ -131,11 +130,12 @@ int Fail(const absl::Status& status, int exit_status, std::ostream& err) {
 
 }  // namespace
 
-int TuneCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+int TuneCommand(const std::vector<std::string>& args, const std::string& nereid, std::ostream& out,
+                std::ostream& err) {
   const absl::StatusOr<TuneOptions> options = ParseTuneOptions(args);
   if (!options.ok()) return WrongCommandLine("tune", options.status(), err);
   bench::PrepareToMeasure();
-  const absl::Status tuned = Tune(*options, out, err);
+  const absl::Status tuned = Tune(*options, nereid, out, err);
   out.flush();
   if (tuned.ok()) return kGood;
   if (absl::IsCancelled(tuned)) {

@@ -10,9 +10,11 @@
 
 namespace nereid {
 
-// `args`: the arguments after "tune". Writes the result to `out`, errors and progress to `err`.
-// Returns the exit status. Catches SIGINT and SIGTERM for as long as it runs.
-int TuneCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err);
+// `args`: the arguments after "tune"; `nereid`: the program that serves what is measured. Writes the
+// result to `out`, errors and progress to `err`. Returns the exit status. Catches SIGINT and SIGTERM
+// for as long as it runs.
+int TuneCommand(const std::vector<std::string>& args, const std::string& nereid, std::ostream& out,
+                std::ostream& err);
 
 }  // namespace nereid
 

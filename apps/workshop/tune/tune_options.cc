@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "bench/load_flags.h"
 #include "options/command_flags.h"
 #include "options/flag_kinds.h"
-#include "bench/load_flags.h"
 #include "options/parse.h"
 
 namespace nereid {

@@ -11,8 +11,8 @@
 #include <thread>
 #include <utility>
 
-#include "process_stat/available_memory.h"
 #include "base/status_macros.h"
+#include "process_stat/available_memory.h"
 #include "replay/recorded_load.h"
 #include "simulation/simulated_config.h"
 #include "tune/next_measurement.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "print_documents.h"
+#include "documents/print_documents.h"
 
+#include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 
 #include <ostream>
@@ -9,9 +10,13 @@
 #include "commands.h"
 #include "documents/completion.h"
 #include "documents/man_page.h"
+#include "flags/command_line.h"
 #include "flags/flag_table.h"
 #include "options/command_flags.h"
+#include "options/help_text.h"
 #include "options/parse.h"
+#include "settings.h"
+#include "workshop_commands.h"
 
 namespace nereid {
 
@@ -20,9 +25,7 @@ namespace {
 constexpr char kShells[] = "bash|zsh|fish";
 
 ProgramText DescribeProgram(Settings* settings) {
-  ProgramText program = {kVersion, MakeFlagTable(settings), {}};
-  for (const Command& command : Commands()) program.commands.push_back(command.table());
-  return program;
+  return {kVersion, MakeFlagTable(settings), AllCommandTables()};
 }
 
 CommandTable CompletionTableFor(std::string* shell) {
@@ -51,12 +54,26 @@ CommandTable ManTableFor(std::string* command) {
   return table;
 }
 
+// The part of the page about commands.
+std::string CommandsMarkdown() {
+  std::string text =
+      "\n# Commands\n\n`nereid COMMAND ...`; each has `--help`, too. A value is written as "
+      "`--name=value` or `--name value`.\n";
+  for (const CommandTable& table : AllCommandTables()) {
+    absl::StrAppend(&text, "\n## nereid ", table.name, "\n\n`nereid ", table.name,
+                    table.synopsis.empty() ? "" : " ", table.synopsis, "`: ", table.summary, ".\n");
+    if (table.flags.empty()) continue;
+    absl::StrAppend(&text, "\n| option | default | meaning |\n|---|---|---|\n",
+                    MarkdownRows(table.flags));
+  }
+  return text;
+}
+
 }  // namespace
 
 CommandTable CompletionTable() { return DescribedBy<std::string>(&CompletionTableFor); }
 
-int CompletionCommand(const std::vector<std::string>& args, Settings, std::ostream& out,
-                      std::ostream& err) {
+int CompletionCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
   std::string shell;
   const absl::Status parsed = ParseCommandArguments(CompletionTableFor(&shell), args);
   if (!parsed.ok()) return WrongCommandLine("completion", parsed, err);
@@ -81,8 +98,7 @@ int CompletionCommand(const std::vector<std::string>& args, Settings, std::ostre
 
 CommandTable ManTable() { return DescribedBy<std::string>(&ManTableFor); }
 
-int ManCommand(const std::vector<std::string>& args, Settings, std::ostream& out,
-               std::ostream& err) {
+int ManCommand(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
   std::string name;
   const absl::Status parsed = ParseCommandArguments(ManTableFor(&name), args);
   if (!parsed.ok()) return WrongCommandLine("man", parsed, err);
@@ -99,5 +115,7 @@ int ManCommand(const std::vector<std::string>& args, Settings, std::ostream& out
   }
   return NoSuchCommand("man", name, err);
 }
+
+void PrintOptionsPage(std::ostream& out) { out << HelpMarkdown() << CommandsMarkdown(); }
 
 }  // namespace nereid
