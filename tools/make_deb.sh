@@ -15,7 +15,7 @@ tools/build.sh release staged documents
 made=build/packages/deb.stamp
 newer() { find "$1" -type f -newer $made \( "${@:2}" \) -print -quit; }
 if [[ -f $made && -z $(newer packaging -true)$(newer include -true)$(newer backends -name '*.py' -o -name '*.h')$(
-  newer build/release -name '*.so*' -o -name '*.a' -o -name nereid -o -name '*.gz' -o -name CPackConfig.cmake) ]]; then
+  newer build/release -name '*.so*' -o -name '*.a' -o -name nereid -o -name 'nereid-*' -o -name '*.gz' -o -name CPackConfig.cmake) ]]; then
   exit 0
 fi
 mkdir -p build/packages build/logs
