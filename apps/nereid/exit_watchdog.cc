@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exit_watchdog.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <utility>
 
 #include "base/log.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 namespace {
@@ -32,9 +32,9 @@ void EndProcess(const std::function<void()>& last_words) {
 }
 
 ExitWatchdog::ExitWatchdog(Clock* clock, Ender end)
-    : clock_(clock), end_(std::move(end)), thread_([this] { Run(); }) {
-  pthread_setname_np(thread_.native_handle(), "exit watchdog");
-}
+    : clock_(clock),
+      end_(std::move(end)),
+      thread_(StartThread({.name = "exit watchdog"}, [this] { Run(); })) {}
 
 ExitWatchdog::~ExitWatchdog() {
   {

@@ -26,6 +26,7 @@
 #include "base/installation.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "base/threads/thread.h"
 #include "base/version.h"
 #include "commands.h"
 #include "descriptors.h"
@@ -110,10 +111,11 @@ bool ClosePorts(Services* services, TimePoint deadline) {
   // Left running if it hangs, because the process will soon end.
   std::thread* thread = nullptr;
   try {
-    thread = new std::thread([services, deadline, end = std::move(end)]() mutable {
-      services->ClosePorts(deadline);
-      end.set_value();
-    });
+    thread = new std::thread(StartThread({.name = "closing ports"},
+                                         [services, deadline, end = std::move(end)]() mutable {
+                                           services->ClosePorts(deadline);
+                                           end.set_value();
+                                         }));
   } catch (const std::exception& e) {  // the watchdog ends the process if this hangs
     LOG_WARNING << "no thread to close the ports: " << e.what();
     services->ClosePorts(deadline);

@@ -7,10 +7,10 @@
 
 #include <cerrno>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/log.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 namespace {
@@ -57,7 +57,7 @@ ShutdownSignals::ShutdownSignals() {
   g_pipe = ends[1];
   g_process = getpid();
   Catch();
-  std::thread([this] { Receive(); }).detach();
+  StartThread({.name = "signals"}, [this] { Receive(); }).detach();
 }
 
 void ShutdownSignals::Catch() {

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -134,14 +133,4 @@ bool Output::Write(absl::string_view text, absl::FunctionRef<bool()> keep_waitin
   return true;
 }
 
-namespace line_writer_internal {
-
-void BlockBrokenPipe() {
-  sigset_t broken_pipe;
-  sigemptyset(&broken_pipe);
-  sigaddset(&broken_pipe, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
-}
-
-}  // namespace line_writer_internal
 }  // namespace nereid

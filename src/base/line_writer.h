@@ -7,7 +7,6 @@
 
 #include <absl/functional/function_ref.h>
 #include <absl/strings/string_view.h>
-#include <pthread.h>
 #include <sys/types.h>
 
 #include <algorithm>
@@ -25,6 +24,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 
@@ -77,11 +77,6 @@ struct LineCounts {
   std::atomic<uint64_t> dropped{0};  // found no room, or could not be written
 };
 
-namespace line_writer_internal {
-// A pipe whose reader has left is then an error of the write, and no signal to the calling thread.
-void BlockBrokenPipe();
-}  // namespace line_writer_internal
-
 // The queue and the thread. Thread-safe.
 template <typename Item>
 class LineWriter {
@@ -103,9 +98,7 @@ class LineWriter {
       : options_(std::move(options)),
         counts_(counts),
         output_(std::move(output)),
-        thread_([this] { Run(); }) {
-    pthread_setname_np(thread_.native_handle(), options_.thread_name);
-  }
+        thread_(StartThread({.name = options_.thread_name}, [this] { Run(); })) {}
   // Writes what waits, as long as that takes no longer than options.last_words.
   ~LineWriter() {
     {
@@ -170,7 +163,7 @@ class LineWriter {
   }
 
   void Run() ABSL_LOCKS_EXCLUDED(mu_) {
-    line_writer_internal::BlockBrokenPipe();
+    BlockBrokenPipe();
     std::vector<Waiting> items;
     bool failing = false;  // nothing could be written the last time
     while (true) {

@@ -6,9 +6,9 @@
 #include <exception>
 #include <utility>
 
-#include "base/background_thread.h"
 #include "base/crash_context.h"
 #include "base/log.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "base/sched_attributes.h"
 #include "base/testing/door.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 namespace {

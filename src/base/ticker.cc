@@ -4,9 +4,8 @@
 #include <exception>
 #include <utility>
 
-#include "base/background_thread.h"
-#include "base/crash_context.h"
 #include "base/log.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 
@@ -15,7 +14,7 @@ Ticker::Ticker(Clock* clock, Duration interval, std::string task, std::function<
       interval_(interval),
       task_(std::move(task)),
       tick_(std::move(tick)),
-      thread_([this] { Run(); }) {}
+      thread_(StartThread({.background = true}, [this] { Run(); })) {}
 
 Ticker::~Ticker() {
   {
@@ -27,8 +26,6 @@ Ticker::~Ticker() {
 }
 
 void Ticker::Run() {
-  BecomeBackgroundThread();
-  PrepareThreadForCrash();
   while (true) {
     {
       MutexLock lock(&mu_);

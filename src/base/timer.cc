@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/timer.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <exception>
 #include <utility>
 
-#include "base/crash_context.h"
 #include "base/log.h"
-#include "base/timer_slack.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 
@@ -40,8 +37,7 @@ void Timer::Alarm::Set(TimePoint at) noexcept {
 Timer::Timer(Clock* clock, Calls calls) : clock_(clock) {
   if (calls == Calls::kByOwner) return;
   try {
-    waiter_ = std::thread([this] { Run(); });
-    pthread_setname_np(waiter_.native_handle(), "timer");
+    waiter_ = StartThread({.name = "timer"}, [this] { Run(); });
     MutexLock lock(&mu_);
     while (callers_.size() < kCallThreads) AddCaller();
   } catch (...) {  // threads already created must not outlive the timer
@@ -72,12 +68,11 @@ void Timer::Join() {
 void Timer::AddCaller() {
   Caller* const caller = &callers_.emplace_back();
   try {
-    caller->thread = std::thread([this, caller] { MakeCalls(caller); });
+    caller->thread = StartThread({.name = "time-outs"}, [this, caller] { MakeCalls(caller); });
   } catch (...) {
     callers_.pop_back();
     throw;
   }
-  pthread_setname_np(caller->thread.native_handle(), "time-outs");
 }
 
 std::optional<TimePoint> Timer::NextCaller(TimePoint now) const {
@@ -159,7 +154,6 @@ void Timer::MakeDueCalls() {
 }
 
 void Timer::MakeCalls(Caller* self) {
-  PrepareThreadForCrash();
   mu_.Lock();
   while (true) {
     while (first_due_ == nullptr && !closed_) due_.Wait(&mu_);

@@ -5,27 +5,22 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
-#include <linux/mempolicy.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 namespace {
 
 constexpr char kNumaNode[] = "numa-node";
 constexpr char kCpuCores[] = "cpu-cores";
-constexpr int kMostNodes = 1024;
 
 // The number in `text`; none if `text` is not a number below `limit`.
 std::optional<int> ParseNumber(absl::string_view text, int limit) {
@@ -77,7 +72,7 @@ absl::StatusOr<HostPolicy> HostPolicy::Make(const HostPolicySettings& settings,
           value));
     }
     if (setting == kNumaNode) {
-      policy.numa_node_ = ParseNumber(value, kMostNodes);
+      policy.numa_node_ = ParseNumber(value, kMostMemoryNodes);
       if (!policy.numa_node_.has_value()) {
         return absl::InvalidArgumentError(
             absl::StrCat("host policy setting 'numa-node' is the number of a node. Got ", value));
@@ -88,15 +83,7 @@ absl::StatusOr<HostPolicy> HostPolicy::Make(const HostPolicySettings& settings,
 }
 
 absl::Status HostPolicy::BindMemory() const {
-  constexpr int kBitsPerWord = sizeof(unsigned long) * CHAR_BIT;
-  std::array<unsigned long, kMostNodes / kBitsPerWord> nodes{};
-  const auto node = static_cast<size_t>(*numa_node_);
-  nodes[node / kBitsPerWord] |= 1ul << (node % kBitsPerWord);
-  // The kernel reads one bit less than its argument says.
-  if (syscall(SYS_set_mempolicy, MPOL_BIND, nodes.data(),
-              static_cast<unsigned long>(kMostNodes + 1)) == 0) {
-    return absl::OkStatus();
-  }
+  if (BindMemoryToNode(*numa_node_)) return absl::OkStatus();
   const int error = errno;
   if (error == ENOSYS || error == EPERM) {
     // The kernel has no support for memory nodes, or the container does not permit the call.
@@ -111,11 +98,7 @@ absl::Status HostPolicy::BindMemory() const {
 
 absl::Status HostPolicy::ApplyToThread() const {
   if (numa_node_.has_value()) RETURN_IF_ERROR(BindMemory());
-  if (cpu_cores_.empty()) return absl::OkStatus();
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  for (const int core : cpu_cores_) CPU_SET(core, &cores);
-  if (sched_setaffinity(0, sizeof(cores), &cores) != 0) {
+  if (!cpu_cores_.empty() && !RunOnProcessors(cpu_cores_)) {
     return absl::InvalidArgumentError(
         absl::StrCat("Unable to set NUMA thread affinity: ", std::strerror(errno),
                      " (host policy '", name_, "', processors ", settings_.at(kCpuCores), ")"));

@@ -2,28 +2,23 @@
 #include "execution/instance_runner.h"
 
 #include <absl/cleanup/cleanup.h>
-#include <pthread.h>
 
 #include <new>
 #include <utility>
 
 #include "base/caught.h"
-#include "base/crash_context.h"
 #include "base/insist.h"
 #include "base/status_macros.h"
-#include "base/timer_slack.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 
 InstanceRunner::InstanceRunner(const std::string& name, std::unique_ptr<Instance> instance,
                                BatchSource* source, InstanceSetup setup)
-    : thread_name_(name.substr(0, 15)),
-      instance_(std::move(instance)),
+    : instance_(std::move(instance)),
       source_(source),
       setup_(std::move(setup)),
-      thread_([this] { Run(); }) {
-  pthread_setname_np(thread_.native_handle(), thread_name_.c_str());
-}
+      thread_(StartThread({.name = name}, [this] { Run(); })) {}
 
 InstanceRunner::~InstanceRunner() { Join(); }
 
@@ -81,7 +76,6 @@ Batch InstanceRunner::Pull(std::optional<Duration> took) noexcept {
 }
 
 void InstanceRunner::Run() {
-  PrepareThreadForCrash();
   const absl::Status status = TryInitialize();
   setup_ = {};  // destroys the functions and all that they hold
   {

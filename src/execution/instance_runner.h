@@ -55,7 +55,6 @@ class InstanceRunner {
   Order AwaitOrder() ABSL_LOCKS_EXCLUDED(mu_);
   void Command(Order order) ABSL_LOCKS_EXCLUDED(mu_);
 
-  const std::string thread_name_;             // the name's 15 characters that the kernel keeps
   const std::unique_ptr<Instance> instance_;  // used by thread_; by the source while thread_ pulls
   BatchSource* const source_;
   InstanceSetup setup_;  // used by thread_; empty once it has initialised

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/background_thread.h"
 #include "base/blake2b.h"
 #include "base/caught.h"
 #include "base/log.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 namespace {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "huge_pages/huge_page_thread.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "base/background_thread.h"
 #include "base/caught.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 namespace {
@@ -31,9 +29,9 @@ double Milliseconds(Duration time) {
 }  // namespace
 
 HugePageThread::HugePageThread(Clock* clock, std::unique_ptr<ProcessMemory> memory)
-    : clock_(clock), memory_(std::move(memory)), thread_([this] { Run(); }) {
-  pthread_setname_np(thread_.native_handle(), "huge pages");
-}
+    : clock_(clock),
+      memory_(std::move(memory)),
+      thread_(StartThread({.name = "huge pages", .background = true}, [this] { Run(); })) {}
 
 HugePageThread::~HugePageThread() {
   {
@@ -45,7 +43,6 @@ HugePageThread::~HugePageThread() {
 }
 
 void HugePageThread::Run() {
-  (void)BecomeBackgroundThread();
   Duration rest = kInterval;
   while (Rest(rest)) {
     absl::StatusOr<Duration> taken = absl::InternalError("not looked at");

@@ -9,10 +9,10 @@
 #include <future>
 #include <memory>
 #include <ostream>
-#include <thread>
 
 #include "base/caught.h"
 #include "base/status_macros.h"
+#include "base/threads/thread.h"
 #include "options/parse.h"
 #include "probe/probe_answer.h"
 #include "probe/probe_connection.h"
@@ -81,7 +81,7 @@ Outcome Probe(const ProbeRequest& request) {
 Outcome ProbeWithin(const ProbeRequest& request) try {
   std::packaged_task<Outcome()> task([request] { return Probe(request); });
   std::future<Outcome> outcome = task.get_future();
-  std::thread(std::move(task)).detach();
+  StartThread({.name = "probe"}, std::move(task)).detach();
   if (outcome.wait_for(request.timeout) == std::future_status::ready) return outcome.get();
   const double seconds = std::chrono::duration<double>(request.timeout).count();
   return {kNotGood,

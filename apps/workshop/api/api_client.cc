@@ -4,12 +4,12 @@
 #include <absl/strings/str_cat.h>
 
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include "api/json_members.h"
 #include "base/caught.h"
 #include "base/status_macros.h"
+#include "base/threads/thread.h"
 #include "probe/http_get.h"
 #include "probe/probe_answer.h"
 #include "probe/probe_connection.h"
@@ -74,7 +74,7 @@ ApiAnswer AskOnThread(std::function<absl::StatusOr<std::string>()> ask) {
         }
       });
   ApiAnswer answer = task.get_future();
-  std::thread(std::move(task)).detach();
+  StartThread({.name = "API request"}, std::move(task)).detach();
   return answer;
 }
 

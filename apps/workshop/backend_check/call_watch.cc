@@ -12,6 +12,7 @@
 #include "backend_check/recorder.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 namespace {
@@ -46,7 +47,7 @@ const char* OldCall(TimePoint time) {
 }  // namespace
 
 void WatchCalls(Duration limit) {
-  std::thread([limit] {
+  StartThread({.name = "call watch"}, [limit] {
     for (;;) {
       const char* const hanging = OldCall(Clock::Real()->Now() - limit);
       if (hanging != nullptr) {

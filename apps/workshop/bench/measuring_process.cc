@@ -8,7 +8,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "base/timer_slack.h"
+#include "base/threads/thread.h"
 
 namespace nereid::bench {
 namespace {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/tracing/trace_collector.h"
 
-#include <pthread.h>
-
 #include <new>
 #include <utility>
 
-#include "base/background_thread.h"
 #include "base/log.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 namespace {
@@ -22,7 +20,7 @@ TraceCollector::TraceCollector(std::unique_ptr<TraceOutput> output, Clock* clock
       output_(std::move(output)),
       clock_(clock),
       limits_(limits),
-      thread_([this] { Run(); }) {}
+      thread_(StartThread({.name = "traces", .background = true}, [this] { Run(); })) {}
 
 TraceCollector::~TraceCollector() {
   {
@@ -90,8 +88,6 @@ std::optional<TraceCollector::Job> TraceCollector::Next(bool* end) {
 }
 
 void TraceCollector::Run() {
-  pthread_setname_np(pthread_self(), "traces");
-  BecomeBackgroundThread();
   bool end = false;
   bool busy = false;
   while (!end) {

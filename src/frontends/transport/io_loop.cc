@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/transport/io_loop.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
-#include "base/crash_context.h"
+#include "base/threads/thread.h"
 
 namespace nereid::transport {
 namespace {
@@ -28,10 +26,7 @@ IoLoop::IoLoop(const IoLoopOptions& options, MakeConnection make_connection)
 IoLoop::~IoLoop() = default;
 
 void IoLoop::Start(const std::string& thread_name) {
-  thread_ = std::thread([this, thread_name] {
-    pthread_setname_np(pthread_self(), thread_name.c_str());
-    Run();
-  });
+  thread_ = StartThread({.name = thread_name}, [this] { Run(); });
 }
 
 bool IoLoop::InLoop() const { return current_loop == this; }
@@ -40,7 +35,6 @@ bool IoLoop::OnAnyLoop() { return current_loop != nullptr; }
 
 void IoLoop::Run() {
   current_loop = this;
-  PrepareThreadForCrash();
   while (context_.run_one() > 0) {
     // Deferred executions run after all that is ready has been read, so that batches are larger.
     for (int i = 0; turn_.HasDeferred() && i < kMaxHandlersPerTurn; ++i) {
