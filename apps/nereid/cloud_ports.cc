@@ -26,7 +26,7 @@ HttpServerOptions PlainOptions(HttpServerOptions options) {
 
 }  // namespace
 
-CloudPorts::CloudPorts(Server* server, HttpFrontend* rest, SpareExecutor* admin,
+CloudPorts::CloudPorts(Server* server, HttpFrontend* rest, ThreadPool* admin,
                        HttpServerOptions options)
     : server_(server),
       rest_(rest),

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "cloud_settings.h"
 #include "frontends/http/http_frontend.h"
 #include "frontends/http/http_server.h"
@@ -22,7 +22,7 @@ class CloudPorts {
  public:
   // All must outlive the ports; `admin` must end before they are destroyed. `options` are those of
   // the HTTP port, whose limits hold here, too.
-  CloudPorts(Server* server, HttpFrontend* rest, SpareExecutor* admin, HttpServerOptions options);
+  CloudPorts(Server* server, HttpFrontend* rest, ThreadPool* admin, HttpServerOptions options);
 
   // Each opens the port and logs its address.
   absl::Status StartSagemaker(const SagemakerSettings& settings);
@@ -40,7 +40,7 @@ class CloudPorts {
 
   Server* const server_;
   HttpFrontend* const rest_;
-  SpareExecutor* const admin_;
+  ThreadPool* const admin_;
   MetricsEndpoint metrics_;
   const HttpServerOptions options_;
   std::vector<std::unique_ptr<HttpHandler>> handlers_;

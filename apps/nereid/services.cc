@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/processors.h"
 #include "base/status_macros.h"
+#include "base/threads/thread.h"
 #include "descriptors.h"
 #include "flags/command_line.h"
 #include "frontends/http/authority.h"
@@ -134,21 +135,21 @@ void Services::ReopenAccessLog() {
 }
 
 void Services::StartExecutors() {
-  SpareExecutorOptions admin;
+  ThreadPoolOptions admin;
   admin.name = "admin";
   admin.threads = kAdminThreads;
   admin.most_threads = kMostAdminThreads;
   admin.queue_limit = kMaxWaitingAdminRequests;
   admin.clock = server_->clock();
-  admin_ = std::make_unique<SpareExecutor>(std::move(admin));
-  SpareExecutorOptions compression;
+  admin_ = std::make_unique<ThreadPool>(std::move(admin));
+  ThreadPoolOptions compression;
   compression.name = "compression";
   compression.threads = ThreadCount(0, kMostCompressionThreads);
   compression.most_threads = compression.threads + kMostSpareCompressionThreads;
   compression.queue_limit = kMaxWaitingCompressions;
   compression.background = true;
   compression.clock = server_->clock();
-  compression_ = std::make_unique<SpareExecutor>(std::move(compression));
+  compression_ = std::make_unique<ThreadPool>(std::move(compression));
 }
 
 absl::Status Services::LoadApiKeys(const std::string& path) {
@@ -332,7 +333,7 @@ void Services::ClosePorts(TimePoint deadline) {
   // Both ports close at the same time, so that neither waits for the other's clients.
   std::thread grpc_closer;
   try {
-    grpc_closer = std::thread([&] {
+    grpc_closer = StartThread({.name = "closing gRPC"}, [&] {
       if (grpc_ != nullptr) grpc_->Stop(deadline);
     });
   } catch (const std::exception& e) {  // then the ports close one after the other

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "cloud_ports.h"
 #include "console_port.h"
 #include "frontends/access/api_keys.h"
@@ -86,8 +86,8 @@ class Services {
   // They run what would take the I/O threads too long: administration and compression. The two are
   // separate, so that many large bodies do not delay a probe. Ended by EndRest, when all ports are
   // closed and before the server is destroyed.
-  std::unique_ptr<SpareExecutor> admin_;
-  std::unique_ptr<SpareExecutor> compression_;
+  std::unique_ptr<ThreadPool> admin_;
+  std::unique_ptr<ThreadPool> compression_;
   std::shared_ptr<transport::ConnectionRoom> connection_room_;
   std::unique_ptr<HttpFrontend> http_frontend_;  // null: without REST
   HttpServerOptions http_options_;               // of the HTTP port; others have the same limits

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <thread>
 
-#include "base/job_threads.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 namespace {
@@ -92,12 +92,10 @@ TEST_F(CrashContextDeathTest, SoIsOneThatCallsNoBackend) {
   EXPECT_EXIT(
       {
         InstallCrashReporter();
-        JobThreads jobs("deep", 1);
-        std::function<void()> job = [] {
+        StartThread({}, [] {
           volatile int depth = 0;
           Endless(&depth);
-        };
-        (void)jobs.TryRun(&job);
+        }).join();
       },
       ::testing::KilledBySignal(SIGSEGV), "SIGSEGV .* outside of any backend call");
 }

@@ -10,7 +10,6 @@
 #include "base/blake2b.h"
 #include "base/caught.h"
 #include "base/log.h"
-#include "base/threads/thread.h"
 
 namespace nereid {
 namespace {
@@ -146,7 +145,10 @@ void ControlClient::Leave() {
 ControlRequests::ControlRequests(Options options)
     : options_(std::move(options)),
       // Twice as many as work, because a thread counts until it has returned.
-      threads_("model control", 2 * options_.limits.threads) {}
+      threads_({.name = "model control",
+                .threads = 0,
+                .most_threads = static_cast<int>(2 * options_.limits.threads),
+                .background = true}) {}
 
 ControlRequests::~ControlRequests() { Drain(); }
 
@@ -397,13 +399,7 @@ void ControlRequests::StartThreads() noexcept {
       ++workers_;
       ++starting_;
     }
-    bool started = false;
-    try {
-      std::function<void()> job = [this] { Work(); };
-      started = threads_.TryRun(&job);
-    } catch (const std::exception&) {  // no memory
-    }
-    if (started) continue;
+    if (threads_.TryRun([this] { Work(); })) continue;
     bool others;
     {
       MutexLock lock(&mu_);
@@ -431,7 +427,6 @@ void ControlRequests::RefuseReady() noexcept {
 }
 
 void ControlRequests::Work() noexcept {
-  BecomeBackgroundThread();
   bool looked = false;
   while (true) {
     std::shared_ptr<Request> request;

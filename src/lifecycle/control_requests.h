@@ -21,8 +21,8 @@
 #include <optional>
 #include <string>
 
-#include "base/job_threads.h"
 #include "base/mutex.h"
+#include "base/threads/thread_pool.h"
 #include "lifecycle/control_client.h"
 #include "model/model_id.h"
 #include "repository/load_override.h"
@@ -146,7 +146,7 @@ class ControlRequests {
   size_t waiting_ ABSL_GUARDED_BY(mu_) = 0;     // clients
   size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;       // of requests that wait
   absl::Status closed_ ABSL_GUARDED_BY(mu_);    // OK: open
-  JobThreads threads_;                          // last: its jobs use all of the above
+  ThreadPool threads_;                          // last: its jobs use all of the above
 };
 
 }  // namespace nereid

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "base/caught.h"
-#include "base/job_threads.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "base/threads/thread_pool.h"
 #include "infer/infer_request.h"
 
 namespace nereid {
@@ -281,11 +281,11 @@ std::vector<std::string> ModelManager::LoadEach(const std::set<std::string>& nam
     }
   };
   {
-    JobThreads threads("model control", kMaxThreads);
+    ThreadPool threads(ThreadPoolOptions{
+        .name = "model control", .threads = 0, .most_threads = static_cast<int>(kMaxThreads)});
     bool more = true;
     for (size_t t = 1; more && t < std::min(kMaxThreads, all.size()); ++t) {
-      std::function<void()> job = load_some;
-      more = threads.TryRun(&job);  // fewer threads are enough
+      more = threads.TryRun(load_some);  // fewer threads are enough
     }
     load_some();
   }

@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "base/executor.h"
+#include "base/threads/thread_pool.h"
 #include "base/timer.h"
 #include "cache/response_cache.h"
 #include "config/compiled_model.h"
@@ -28,7 +28,7 @@ struct SchedulerTools {
   Clock* clock = nullptr;
   Timer* timer = nullptr;  // for time-outs in queues; null: noticed when an instance is idle
   ResponseCache* response_cache = nullptr;  // null: none
-  Executor* cache_executor = nullptr;       // null: the cache answers at once
+  ThreadPool* cache_executor = nullptr;     // null: the cache answers at once
   size_t hold_until_queued = 0;             // see DynamicSchedulerOptions
   size_t hold_until_backlogged = 0;         // see SequenceSchedulerOptions
 };

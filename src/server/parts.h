@@ -7,8 +7,7 @@
 #include <memory>
 
 #include "backend_host/backend_registry.h"
-#include "base/executor.h"
-#include "base/job_threads.h"
+#include "base/threads/thread_pool.h"
 #include "base/ticker.h"
 #include "base/timer.h"
 #include "cache/response_cache.h"
@@ -24,15 +23,15 @@ namespace nereid {
 
 // Each member comes before the members that use it, and is destroyed after them.
 struct Server::Parts {
-  static constexpr size_t kJobs = 16;
+  static constexpr int kJobs = 16;
 
   explicit Parts(Budget* in_flight_bytes) : step_allocator(in_flight_bytes) {}
 
   const HeapOutputAllocator step_allocator;  // backends may hold its buffers until they end
   LocalFileSystem file_system;
-  std::unique_ptr<ResponseCache> cache;      // null: none
-  std::unique_ptr<Executor> cache_executor;  // null unless the cache needs it; joins before cache
-  std::unique_ptr<Timer> timer;              // destroyed after the models' alarms
+  std::unique_ptr<ResponseCache> cache;        // null: none
+  std::unique_ptr<ThreadPool> cache_executor;  // null unless the cache needs it; joins before cache
+  std::unique_ptr<Timer> timer;                // destroyed after the models' alarms
   std::unique_ptr<ReadinessChecker> readiness;  // its checks end before the models have gone
   std::unique_ptr<RateLimiter> rate_limiter;    // null: off
   std::unique_ptr<InputRecorder> inputs;        // null: inputs are not recorded; models use it
@@ -41,7 +40,7 @@ struct Server::Parts {
   std::unique_ptr<Ticker> poller;            // null: no polling
   std::unique_ptr<TrafficRecorder> traffic;  // null: nothing is recorded to a file
   // Of the frontends. Destroyed first: waits for the jobs, which use all other members.
-  JobThreads jobs{"server job", kJobs};
+  ThreadPool jobs{ThreadPoolOptions{.name = "server job", .threads = 0, .most_threads = kJobs}};
 };
 
 }  // namespace nereid

@@ -221,8 +221,12 @@ absl::Status Server::LoadCache() {
   const auto& [name, config] = *options_.cache_configs.begin();
   ASSIGN_OR_RETURN(parts_->cache, PluginCache::Load(options_.cache_directory, name, config));
   if (!parts_->cache->answers_at_once()) {
-    parts_->cache_executor =
-        std::make_unique<Executor>("response cache", kCacheThreads, kMaxWaitingCacheCalls);
+    parts_->cache_executor = std::make_unique<ThreadPool>(
+        ThreadPoolOptions{.name = "response cache",
+                          .threads = kCacheThreads,
+                          .most_threads = kCacheThreads,  // a cache that hangs hangs for all
+                          .queue_limit = kMaxWaitingCacheCalls,
+                          .clock = clock_});
   }
   return absl::OkStatus();
 }

@@ -69,7 +69,7 @@ void Server::UnloadModelAsync(std::string name, bool with_members,
       [done = std::move(done)](const absl::Status& status, bool) mutable { done(status); });
 }
 
-bool Server::RunBeside(std::function<void()>* job) { return parts_->jobs.TryRun(job); }
+bool Server::RunBeside(std::function<void()>* job) { return parts_->jobs.TryRun(std::move(*job)); }
 
 absl::Status Server::RegisterRepository(absl::string_view path, const GivenNames& names) {
   RETURN_IF_ERROR(CheckReady());

@@ -208,7 +208,7 @@ TEST_F(GrpcAdminTest, AdministrationThatHangsHoldsUpNobodyElse) {
   CondVar changed;
   bool open = false;
   // The executor has no thread left.
-  for (int i = 0; i < SpareExecutorOptions().most_threads; ++i) {
+  for (int i = 0; i < ThreadPoolOptions().most_threads; ++i) {
     ASSERT_TRUE(loopback.executors().admin->TryRun([&] {
       MutexLock lock(&mu);
       while (!open) changed.Wait(&mu);

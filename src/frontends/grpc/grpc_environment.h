@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/gate.h"
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/codec/inline_limits.h"
 #include "frontends/codec/placed_output_allocator.h"
 #include "frontends/grpc/admin_service.h"

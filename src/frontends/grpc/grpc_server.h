@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/grpc/grpc_server_options.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "frontends/tracing/tracing.h"

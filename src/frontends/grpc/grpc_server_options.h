@@ -17,7 +17,7 @@
 
 namespace nereid {
 
-class SpareExecutor;
+class ThreadPool;
 
 namespace transport {
 class ConnectionRoom;
@@ -53,9 +53,9 @@ class AccessLog;
 
 // Executors for work that takes too long for an event loop.
 struct GrpcExecutors {
-  SpareExecutor* admin = nullptr;        // administration
-  SpareExecutor* compression = nullptr;  // decompression of large messages
-  AccessLog* access_log = nullptr;       // writes lines about calls; null: nobody does
+  ThreadPool* admin = nullptr;        // administration
+  ThreadPool* compression = nullptr;  // decompression of large messages
+  AccessLog* access_log = nullptr;    // writes lines about calls; null: nobody does
 };
 
 struct GrpcServerOptions {

@@ -12,7 +12,7 @@ namespace nereid {
 LargeMessage::LargeMessage(std::shared_ptr<GrpcCall> call, Work work, std::function<void()> finish)
     : call_(std::move(call)), work_(std::move(work)), finish_(std::move(finish)) {}
 
-bool LargeMessage::TryRun(SpareExecutor* executor) {
+bool LargeMessage::TryRun(ThreadPool* executor) {
   return executor->TryRun([self = shared_from_this()] { self->Run(); });
 }
 

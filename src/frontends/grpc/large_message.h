@@ -9,7 +9,7 @@
 #include <functional>
 #include <memory>
 
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/transport/loop_connection.h"
 
 namespace nereid {
@@ -27,7 +27,7 @@ class LargeMessage final : public transport::Delivery,
 
   // Has a thread of `executor` do the work, and then the call's loop call GrpcCall::Resume. False
   // if too much is waiting there.
-  bool TryRun(SpareExecutor* executor);
+  bool TryRun(ThreadPool* executor);
   // Any thread. The message is of no use any more.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   // REQUIRES: called once, by Resume.

@@ -48,8 +48,7 @@ bool ReceivedMessage::HeaderIsQuick() const {
   return !cost.has_value() || cost->work <= kMostInlineProtoBytes;
 }
 
-absl::Status ReceivedMessage::ParseElsewhere(Budget* budget, uint64_t held,
-                                             SpareExecutor* executor) {
+absl::Status ReceivedMessage::ParseElsewhere(Budget* budget, uint64_t held, ThreadPool* executor) {
   executor_ = executor;
   const absl::string_view whole = bytes_->text();
   if (SplitMessage(absl::MakeConstSpan(&whole, 1), UINT64_MAX, &split_) != SplitEnd::kWhole) {

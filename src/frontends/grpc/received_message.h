@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/budget.h"
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/codec/received_body.h"
 #include "frontends/grpc/infer_request_reader.h"
 #include "frontends/grpc/plain_request.h"
@@ -38,7 +38,7 @@ class ReceivedMessage {
   // Parses bytes of which ParseAtOnce has returned false, on a thread that may take its time. A
   // thread of `executor`, which outlives the message, will free what they become, because that
   // takes long as well.
-  absl::Status ParseElsewhere(Budget* budget, uint64_t held, SpareExecutor* executor);
+  absl::Status ParseElsewhere(Budget* budget, uint64_t held, ThreadPool* executor);
   // Whether the bytes were parsed.
   bool parsed() const { return parsed_; }
   // Views; valid until Clear. REQUIRES, and for Read: parsed().
@@ -66,8 +66,8 @@ class ReceivedMessage {
   std::optional<inference::ModelInferRequest> message_;  // of a request that is not plain
   bool parsed_ = false;
   BudgetUnits split_units_;
-  BudgetUnits tree_units_;             // pay for message_
-  SpareExecutor* executor_ = nullptr;  // that frees message_; null: it needs none
+  BudgetUnits tree_units_;          // pay for message_
+  ThreadPool* executor_ = nullptr;  // that frees message_; null: it needs none
 };
 
 }  // namespace nereid

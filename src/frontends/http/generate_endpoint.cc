@@ -26,7 +26,7 @@ absl::Status CheckEncoding(const HttpRequest& request) {
 
 }  // namespace
 
-GenerateEndpoint::GenerateEndpoint(Server* server, SpareExecutor* compression,
+GenerateEndpoint::GenerateEndpoint(Server* server, ThreadPool* compression,
                                    const HttpFrontendOptions& options)
     : server_(server),
       compression_(compression),

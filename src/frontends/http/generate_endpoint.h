@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/http/http_frontend_options.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/router.h"
@@ -25,7 +25,7 @@ class GenerateEndpoint {
   // `server` must outlive the endpoint, and the endpoint must outlive every request, so it is
   // destroyed after the server has stopped and `compression` has ended. On `compression` large
   // bodies are read and large answers written.
-  GenerateEndpoint(Server* server, SpareExecutor* compression, const HttpFrontendOptions& options);
+  GenerateEndpoint(Server* server, ThreadPool* compression, const HttpFrontendOptions& options);
 
   // Answers at once if the request cannot be issued, otherwise as its responses arrive: all of them
   // as events if `streamed`, else the single response. Runs on an I/O thread; never blocks.
@@ -46,7 +46,7 @@ class GenerateEndpoint {
                      InlineTurn* turn);
 
   Server* const server_;
-  SpareExecutor* const compression_;
+  ThreadPool* const compression_;
   Tracing* const tracing_;
   const RequestLimits limits_;
   const NonFinite non_finite_;

@@ -77,7 +77,7 @@ class GenerateEndpointTest : public testing::Test {
     auto server = Server::Create(options);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = server->release();
-    admin_ = new SpareExecutor(SpareExecutorOptions());
+    admin_ = new ThreadPool(ThreadPoolOptions());
     HttpFrontendOptions frontend;
     frontend.limits.max_input_size = 4 << 20;
     frontend.max_waiting_bytes = kMaxWaitingBytes;
@@ -141,13 +141,13 @@ class GenerateEndpointTest : public testing::Test {
 
   static std::filesystem::path* repository_;
   static Server* server_;
-  static SpareExecutor* admin_;
+  static ThreadPool* admin_;
   static HttpFrontend* frontend_;
   static HttpServer* http_;
 };
 std::filesystem::path* GenerateEndpointTest::repository_ = nullptr;
 Server* GenerateEndpointTest::server_ = nullptr;
-SpareExecutor* GenerateEndpointTest::admin_ = nullptr;
+ThreadPool* GenerateEndpointTest::admin_ = nullptr;
 HttpFrontend* GenerateEndpointTest::frontend_ = nullptr;
 HttpServer* GenerateEndpointTest::http_ = nullptr;
 

@@ -17,7 +17,7 @@
 
 #include "base/budget.h"
 #include "base/mutex.h"
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/codec/non_finite.h"
 #include "frontends/codec/request_buffers.h"
 #include "frontends/codec/request_limits.h"
@@ -35,8 +35,7 @@ class GenerateInference final : public Flight,
                                 public std::enable_shared_from_this<GenerateInference> {
  public:
   // Large answers are written on `compression`.
-  GenerateInference(std::shared_ptr<ServingModel> model, int64_t version,
-                    SpareExecutor* compression)
+  GenerateInference(std::shared_ptr<ServingModel> model, int64_t version, ThreadPool* compression)
       : compression_(compression) {
     Draft(std::move(model), version);
   }
@@ -115,7 +114,7 @@ class GenerateInference final : public Flight,
   // Sends the header of the stream, unless it was sent already.
   void StartStream(int http_status) ABSL_LOCKS_EXCLUDED(mu_);
 
-  SpareExecutor* const compression_;
+  ThreadPool* const compression_;
   std::shared_ptr<ReceivedBody> body_;
   RequestBuffers buffers_;  // memory that the inputs point into
   Budget* in_flight_bytes_ = nullptr;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/codec/parse_cost.h"
 #include "frontends/http/generate_endpoint.h"
 #include "frontends/http/health_response.h"
@@ -21,7 +21,7 @@ namespace nereid {
 
 struct HttpEndpoints {
   Server* const server;
-  SpareExecutor* const admin;  // runs administration
+  ThreadPool* const admin;  // runs administration
   SharedMemoryRegistry* const shared_memory;
   Tracing* const tracing;
   const HealthBody health_body;

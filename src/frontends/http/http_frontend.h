@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/access/access_control.h"
 #include "frontends/http/cors.h"
 #include "frontends/http/http_endpoints.h"
@@ -24,9 +24,9 @@ namespace nereid {
 
 // Executors for work that takes too long for an I/O thread.
 struct HttpExecutors {
-  SpareExecutor* admin = nullptr;        // administration
-  SpareExecutor* compression = nullptr;  // reading and writing of large bodies and answers
-  AccessLog* access_log = nullptr;       // writes lines about requests; null: nobody does
+  ThreadPool* admin = nullptr;        // administration
+  ThreadPool* compression = nullptr;  // reading and writing of large bodies and answers
+  AccessLog* access_log = nullptr;    // writes lines about requests; null: nobody does
 };
 
 class HttpFrontend final : public HttpHandler {

@@ -66,7 +66,7 @@ class HttpFrontendTest : public testing::Test {
     auto server = Server::Create(options);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = server->release();
-    admin_ = new SpareExecutor(SpareExecutorOptions());
+    admin_ = new ThreadPool(ThreadPoolOptions());
     HttpFrontendOptions frontend;
     frontend.limits.max_input_size = 1 << 20;
     frontend_ = new HttpFrontend(server_, {admin_, admin_}, frontend);
@@ -106,13 +106,13 @@ class HttpFrontendTest : public testing::Test {
 
   static std::filesystem::path* repository_;
   static Server* server_;
-  static SpareExecutor* admin_;
+  static ThreadPool* admin_;
   static HttpFrontend* frontend_;
   static HttpServer* http_;
 };
 std::filesystem::path* HttpFrontendTest::repository_ = nullptr;
 Server* HttpFrontendTest::server_ = nullptr;
-SpareExecutor* HttpFrontendTest::admin_ = nullptr;
+ThreadPool* HttpFrontendTest::admin_ = nullptr;
 HttpFrontend* HttpFrontendTest::frontend_ = nullptr;
 HttpServer* HttpFrontendTest::http_ = nullptr;
 
@@ -403,7 +403,7 @@ class HungAdministrationTest : public HttpFrontendTest {
   static constexpr size_t kMaxWaiting = 3;
 
   Door door_;
-  SpareExecutor admin_{SpareExecutorOptions{"admin", kThreads, kThreads, kMaxWaiting}};
+  ThreadPool admin_{ThreadPoolOptions{"admin", kThreads, kThreads, kMaxWaiting}};
   HttpFrontend handler_{server_, {&admin_, &admin_}};
   std::unique_ptr<HttpServer> http_;
 };

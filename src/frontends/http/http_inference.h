@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "base/budget.h"
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/codec/compression.h"
 #include "frontends/codec/output_formats.h"
 #include "frontends/codec/placed_output_allocator.h"
@@ -36,7 +36,7 @@ class HttpInference final : public Flight, public std::enable_shared_from_this<H
   // Large answers are written and compressed on `compression`, which must end before `budget` is
   // destroyed.
   HttpInference(std::shared_ptr<ServingModel> model, int64_t version, ContentCoding response_coding,
-                SpareExecutor* compression)
+                ThreadPool* compression)
       : compression_(compression), response_coding_(response_coding) {
     Draft(std::move(model), version);
   }
@@ -89,7 +89,7 @@ class HttpInference final : public Flight, public std::enable_shared_from_this<H
   absl::StatusOr<HttpResponse> WriteOnlyResponse();
   absl::StatusOr<HttpResponse> WriteResponse(std::unique_ptr<InferResponse> response);
 
-  SpareExecutor* const compression_;
+  ThreadPool* const compression_;
   ContentCoding response_coding_;
   Budget* budget_ = nullptr;
   std::shared_ptr<ReceivedBody> body_;  // with buffers_, the memory that the inputs point into

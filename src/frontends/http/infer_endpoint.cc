@@ -69,7 +69,7 @@ struct InferEndpoint::Compressed {
   std::shared_ptr<HttpInference> inference;
 };
 
-InferEndpoint::InferEndpoint(Server* server, SpareExecutor* compression,
+InferEndpoint::InferEndpoint(Server* server, ThreadPool* compression,
                              const HttpFrontendOptions& options)
     : server_(server),
       compression_(compression),

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/codec/placed_output_allocator.h"
 #include "frontends/http/http_frontend_options.h"
 #include "frontends/http/http_message.h"
@@ -28,7 +28,7 @@ class InferEndpoint {
   // `server` must outlive the endpoint, and the endpoint must outlive every request:
   // destroy it after the server has stopped and `compression` has ended. On `compression` large
   // bodies are decompressed and read, and large answers compressed.
-  InferEndpoint(Server* server, SpareExecutor* compression, const HttpFrontendOptions& options);
+  InferEndpoint(Server* server, ThreadPool* compression, const HttpFrontendOptions& options);
 
   // Answers at once if the request cannot be issued, otherwise when its response arrives. Runs on
   // an I/O thread; never blocks.
@@ -53,7 +53,7 @@ class InferEndpoint {
                      InlineTurn* turn);
 
   Server* const server_;
-  SpareExecutor* const compression_;
+  ThreadPool* const compression_;
   const RequestLimits limits_;
   const NonFinite non_finite_;
   const SharedMemoryRegistry* const shared_memory_;

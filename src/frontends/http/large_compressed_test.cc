@@ -195,8 +195,8 @@ class LargeCompressedTest : public testing::Test {
 
   std::filesystem::path repository_;
   Door door_;
-  SpareExecutor admin_{SpareExecutorOptions()};
-  SpareExecutor compression_{SpareExecutorOptions{"compression", 1, 1, kMaxWaiting}};
+  ThreadPool admin_{ThreadPoolOptions()};
+  ThreadPool compression_{ThreadPoolOptions{"compression", 1, 1, kMaxWaiting}};
   // Destroyed in reverse order.
   Server::Owner server_;
   std::unique_ptr<HttpFrontend> frontend_;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/http/cors.h"
 #include "frontends/http/http_server.h"
 #include "server/server.h"
@@ -19,7 +19,7 @@ class MetricsEndpoint final : public HttpHandler {
  public:
   // `server` must outlive the endpoint. `admin`, which builds the text, must end before the
   // endpoint is destroyed. Requests that `cors` refuses get 403.
-  MetricsEndpoint(const Server* server, SpareExecutor* admin, CorsPolicy cors)
+  MetricsEndpoint(const Server* server, ThreadPool* admin, CorsPolicy cors)
       : server_(server), admin_(admin), cors_(std::move(cors)) {}
   HeadVerdict OnHead(HttpRequest* request) override;
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
@@ -28,7 +28,7 @@ class MetricsEndpoint final : public HttpHandler {
   HttpResponse MetricsResponse() const;
 
   const Server* const server_;
-  SpareExecutor* const admin_;
+  ThreadPool* const admin_;
   const CorsPolicy cors_;
 };
 

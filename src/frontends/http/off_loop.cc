@@ -7,13 +7,13 @@
 
 namespace nereid {
 
-void RespondOffLoop(SpareExecutor* executor, HttpResponder responder,
+void RespondOffLoop(ThreadPool* executor, HttpResponder responder,
                     absl::AnyInvocable<HttpResponse()> make) {
   AnswerOffLoop(executor, std::move(responder),
                 [make = std::move(make)](HttpResponder later) mutable { later.Complete(make()); });
 }
 
-void AnswerOffLoop(SpareExecutor* executor, HttpResponder responder,
+void AnswerOffLoop(ThreadPool* executor, HttpResponder responder,
                    absl::AnyInvocable<void(HttpResponder)> answer) {
   struct Job {
     HttpResponder responder;

@@ -10,18 +10,18 @@
 #include <memory>
 #include <utility>
 
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/http/http_message.h"
 
 namespace nereid {
 
 // Runs `make` on a thread of `executor` and sends its result; sends 503 if too much is waiting
 // there already. If the client has gone by then, the result is dropped. Never blocks.
-void RespondOffLoop(SpareExecutor* executor, HttpResponder responder,
+void RespondOffLoop(ThreadPool* executor, HttpResponder responder,
                     absl::AnyInvocable<HttpResponse()> make);
 
 // The same for an `answer` that completes the request itself, there or later.
-void AnswerOffLoop(SpareExecutor* executor, HttpResponder responder,
+void AnswerOffLoop(ThreadPool* executor, HttpResponder responder,
                    absl::AnyInvocable<void(HttpResponder)> answer);
 
 // Why a large body is not read: the I/O thread must not do it, and the others have enough to do.
@@ -33,7 +33,7 @@ absl::Status TooManyLargeAnswers();
 // `inference` to `issue`, on a thread of `executor`. Refuses the inference if too much is waiting
 // there already. Never blocks.
 template <typename Inference, typename Read, typename Issue>
-void ReadOffLoop(SpareExecutor* executor, std::unique_ptr<HttpRequest> request,
+void ReadOffLoop(ThreadPool* executor, std::unique_ptr<HttpRequest> request,
                  std::shared_ptr<Inference> inference, Read read, Issue issue) {
   const std::shared_ptr<Inference> refused = inference;
   const bool taken = executor->TryRun(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -18,6 +19,21 @@
 
 namespace nereid {
 namespace {
+
+// How long a load keeps its place while others wait.
+constexpr Duration kPatience = std::chrono::seconds(30);
+// Loads that have lost their places and have not ended.
+constexpr int kMostSlowLoads = 1024;
+
+ThreadPoolOptions PoolOptions(int threads, Clock* clock) {
+  return {.name = "model loading",
+          .threads = threads,
+          .most_threads = threads + kMostSlowLoads,
+          .queue_limit = std::numeric_limits<size_t>::max(),
+          .patience = kPatience,
+          .clock = clock,
+          .background = true};
+}
 
 // "<Code text>: <message>", the form of reasons.
 std::string Describe(const absl::Status& status) {
@@ -159,7 +175,12 @@ ModelLoader::ModelLoader(Options options, const LoadContext& context, const Load
       reader_(*reader),
       catalogue_(*catalogue),
       closer_(*closer),
-      pool_(std::max<uint32_t>(1, options.threads), context.clock) {}
+      pool_(PoolOptions(static_cast<int>(std::max<uint32_t>(1, options.threads)), context.clock)) {}
+
+template <typename Step>
+void ModelLoader::Soon(Step step) {
+  if (!pool_.TryRun(std::move(step))) throw std::bad_alloc();
+}
 
 void ModelLoader::Begin(const PlannedAction& action, std::shared_ptr<const PreparedModel> model,
                         ModelCatalogue::BusyMark mark, PlanRun::Completion completion,
@@ -169,7 +190,7 @@ void ModelLoader::Begin(const PlannedAction& action, std::shared_ptr<const Prepa
   job->model = std::move(model);
   job->on_request = action.on_request;
   job->cannot = action.reason;
-  pool_.Run([this, job] { Run(job); });
+  Soon([this, job] { Run(job); });
 }
 
 void ModelLoader::Run(std::shared_ptr<Job> job) {
@@ -204,7 +225,7 @@ void ModelLoader::Run(std::shared_ptr<Job> job) {
     job->left = work.size();
   }
   for (VersionTask* task : work) {
-    pool_.Run([this, job, task] {
+    Soon([this, job, task] {
       RunTask(*job->model, task);
       if (job->OneLess()) End(job.get(), Commit(job));
     });
@@ -417,7 +438,7 @@ void ModelLoader::BeginAgain(const std::shared_ptr<const PreparedModel>& last,
                              ModelCatalogue::BusyMark mark) noexcept try {
   auto job = std::make_shared<Job>(this, std::move(mark), PlanRun::Completion());
   job->model = reader_.ReadAgain(last);
-  pool_.Run([this, job] { Run(job); });
+  Soon([this, job] { Run(job); });
 } catch (const std::exception& e) {
   LOG_ERROR << "model '" << last->id.name << "' is not loaded again with its members: " << e.what();
 }

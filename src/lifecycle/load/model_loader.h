@@ -18,8 +18,8 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/threads/thread_pool.h"
 #include "lifecycle/catalogue/model_catalogue.h"
-#include "lifecycle/load/load_pool.h"
 #include "lifecycle/load/load_reader.h"
 #include "lifecycle/load/model_closer.h"
 #include "lifecycle/model/loaded_model.h"
@@ -69,6 +69,9 @@ class ModelLoader {
   struct VersionTask;
   struct Job;
 
+  // Has the pool call `step`. Throws std::bad_alloc if there is no memory for that.
+  template <typename Step>
+  void Soon(Step step);
   void Run(std::shared_ptr<Job> job);
   absl::StatusOr<std::vector<VersionTask>> PlanVersions(const PreparedModel& model);
   void RunTask(const PreparedModel& model, VersionTask* task);
@@ -99,7 +102,7 @@ class ModelLoader {
   const LoadReader& reader_;
   ModelCatalogue& catalogue_;
   ModelCloser& closer_;
-  LoadPool pool_;  // last: its tasks use all of the above
+  ThreadPool pool_;  // last: its jobs use all of the above
 };
 
 }  // namespace nereid

@@ -7,7 +7,7 @@
 
 #include "backend_host/backend_registry.h"
 #include "base/clock.h"
-#include "base/executor.h"
+#include "base/threads/thread_pool.h"
 #include "base/timer.h"
 #include "cache/response_cache.h"
 #include "execution/host_policy.h"
@@ -29,7 +29,7 @@ struct LoadContext {
   Clock* clock = nullptr;
   bool auto_complete_config = true;
   ResponseCache* response_cache = nullptr;            // null: none
-  Executor* cache_executor = nullptr;                 // null: the cache answers at once
+  ThreadPool* cache_executor = nullptr;               // null: the cache answers at once
   RateLimiter* rate_limiter = nullptr;                // null: instances need no resources
   const HostPolicySettings* host_policies = nullptr;  // null: none
   Duration inline_limit{0};                           // for executions by I/O threads; 0: none

@@ -2,14 +2,13 @@
 #include "lifecycle/model/readiness_checker.h"
 
 #include <absl/strings/str_cat.h>
-#include <pthread.h>
 
 #include <new>
 #include <utility>
 
 #include "base/caught.h"
-#include "base/crash_context.h"
 #include "base/log.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 namespace {
@@ -57,7 +56,7 @@ void Readiness::Set(absl::Status answer) {
 
 ReadinessChecker::~ReadinessChecker() {
   std::thread thread;
-  std::unique_ptr<SpareExecutor> executor;
+  std::unique_ptr<ThreadPool> executor;
   {
     MutexLock lock(&mu_);
     closed_ = true;
@@ -71,17 +70,16 @@ ReadinessChecker::~ReadinessChecker() {
 
 void ReadinessChecker::StartThreads() {
   if (executor_ == nullptr) {
-    SpareExecutorOptions options;
+    ThreadPoolOptions options;
     options.name = "readiness check";
     options.threads = kChecks;
     options.most_threads = kMostChecks;
     options.queue_limit = kMaxWaitingChecks;
     options.clock = clock_;
-    executor_ = std::make_unique<SpareExecutor>(std::move(options));
+    executor_ = std::make_unique<ThreadPool>(std::move(options));
   }
   if (thread_.joinable()) return;
-  thread_ = std::thread([this] { Run(); });
-  pthread_setname_np(thread_.native_handle(), "readiness");
+  thread_ = StartThread({.name = "readiness"}, [this] { Run(); });
 }
 
 std::shared_ptr<Readiness> ReadinessChecker::Add(std::string name, Readiness::Check check) {
@@ -111,7 +109,6 @@ void ReadinessChecker::Watch(std::shared_ptr<Readiness> model) {
 }
 
 void ReadinessChecker::Run() {
-  PrepareThreadForCrash();
   MutexLock lock(&mu_);
   while (!closed_) {
     const TimePoint now = clock_->Now();

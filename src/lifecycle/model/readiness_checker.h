@@ -5,7 +5,7 @@
 // by the server.
 //
 // A check that hangs makes its model not ready after kPatience and holds up no other: checks run on
-// threads of their own (base/spare_executor.h), and there is at most one per model at a time.
+// threads of their own (base/threads/thread_pool.h), and there is at most one per model at a time.
 #ifndef NEREID_LIFECYCLE_MODEL_READINESS_CHECKER_H_
 #define NEREID_LIFECYCLE_MODEL_READINESS_CHECKER_H_
 
@@ -22,7 +22,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 
 namespace nereid {
 
@@ -112,7 +112,7 @@ class ReadinessChecker {
   CondVar answered_;  // for Add
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   std::map<const Readiness*, Entry> entries_ ABSL_GUARDED_BY(mu_);
-  std::unique_ptr<SpareExecutor> executor_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<ThreadPool> executor_ ABSL_GUARDED_BY(mu_);
   std::thread thread_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/model/reaper.h"
 
-#include <pthread.h>
-
 #include <exception>
 #include <utility>
 
-#include "base/crash_context.h"
 #include "base/log.h"
+#include "base/threads/thread.h"
 
 namespace nereid {
 
-Reaper::Reaper() : thread_([this] { Work(); }) {
-  pthread_setname_np(thread_.native_handle(), "model reaper");
-}
+Reaper::Reaper() : thread_(StartThread({.name = "model reaper"}, [this] { Work(); })) {}
 
 Reaper::~Reaper() {
   {
@@ -31,7 +27,6 @@ void Reaper::Run(Job job) noexcept {
 }
 
 void Reaper::Work() {
-  PrepareThreadForCrash();
   while (true) {
     Job job;
     {
@@ -40,7 +35,7 @@ void Reaper::Work() {
       if (jobs_.empty()) return;
       job.splice(job.begin(), jobs_, jobs_.begin());
     }
-    if (threads_.TryRun(&job.front())) continue;
+    if (threads_.TryRun(std::move(job.front()))) continue;
     try {
       job.front()();
     } catch (const std::exception& e) {

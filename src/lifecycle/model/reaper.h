@@ -11,19 +11,18 @@
 #ifndef NEREID_LIFECYCLE_MODEL_REAPER_H_
 #define NEREID_LIFECYCLE_MODEL_REAPER_H_
 
-#include <cstddef>
 #include <functional>
 #include <list>
 #include <thread>
 
-#include "base/job_threads.h"
 #include "base/mutex.h"
+#include "base/threads/thread_pool.h"
 
 namespace nereid {
 
 class Reaper {
  public:
-  static constexpr size_t kMostAtATime = 256;
+  static constexpr int kMostAtATime = 256;
 
   // A piece of work, made beforehand.
   using Job = std::list<std::function<void()>>;
@@ -44,7 +43,8 @@ class Reaper {
   CondVar changed_;
   Job jobs_ ABSL_GUARDED_BY(mu_);
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
-  JobThreads threads_{"model ending", kMostAtATime};
+  ThreadPool threads_{
+      ThreadPoolOptions{.name = "model ending", .threads = 0, .most_threads = kMostAtATime}};
   std::thread thread_;  // last: uses all of the above
 };
 

@@ -47,7 +47,7 @@ class CachedScheduler::Tap final : public ResponseTap {
 };
 
 CachedScheduler::CachedScheduler(std::unique_ptr<Scheduler> inner, ResponseCache* cache,
-                                 Executor* executor, const CompiledModel& model,
+                                 ThreadPool* executor, const CompiledModel& model,
                                  absl::string_view fingerprint, Clock* clock)
     : SchedulerLayer(std::move(inner)),
       cache_(cache),

@@ -3,7 +3,7 @@
 // response cache, and stores the responses to new ones. Thread-safe. Owned by its model.
 //
 // A cache that answers at once is asked by the thread that brings the request, and gets responses
-// from the thread that sends them. Any other cache is used on the threads of an Executor; if these
+// from the thread that sends them. Any other cache is used on the threads of a ThreadPool; if these
 // do not keep up, requests bypass the cache. A failure in a cache is logged, and the request is
 // served as if there were no cache.
 #ifndef NEREID_SCHEDULING_CACHED_CACHED_SCHEDULER_H_
@@ -19,10 +19,10 @@
 
 #include "base/budget.h"
 #include "base/clock.h"
-#include "base/executor.h"
 #include "base/gate.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "base/threads/thread_pool.h"
 #include "cache/response_cache.h"
 #include "infer/infer_request.h"
 #include "scheduling/cached/cache_key.h"
@@ -35,7 +35,7 @@ class CachedScheduler final : public SchedulerLayer {
   // All but `inner` and `fingerprint` (cache_key.h) outlive this. `executor` may be null for a
   // cache that answers at once. REQUIRES: the model is not decoupled: its requests have one
   // response.
-  CachedScheduler(std::unique_ptr<Scheduler> inner, ResponseCache* cache, Executor* executor,
+  CachedScheduler(std::unique_ptr<Scheduler> inner, ResponseCache* cache, ThreadPool* executor,
                   const CompiledModel& model, absl::string_view fingerprint, Clock* clock);
 
   absl::Status Enqueue(RequestPtr* request) override;
@@ -68,7 +68,7 @@ class CachedScheduler final : public SchedulerLayer {
       ABSL_LOCKS_EXCLUDED(log_mu_);
 
   ResponseCache* const cache_;
-  Executor* const executor_;
+  ThreadPool* const executor_;
   const std::string model_name_;
   const CacheKeys keys_;
   Clock* const clock_;

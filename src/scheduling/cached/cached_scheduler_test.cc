@@ -192,7 +192,9 @@ class CachedSchedulerTest : public testing::Test {
 
   void Use(bool fast, size_t queue_limit = 100, int threads = 1) {
     cache_ = std::make_unique<FakeCache>(fast);
-    if (!fast) executor_ = std::make_unique<Executor>("cache", threads, queue_limit);
+    if (!fast)
+      executor_ =
+          std::make_unique<ThreadPool>(ThreadPoolOptions{"cache", threads, threads, queue_limit});
     scheduler_ = std::make_unique<CachedScheduler>(std::move(owned_), cache_.get(), executor_.get(),
                                                    model_->config(), "print", &clock_);
   }
@@ -232,7 +234,7 @@ class CachedSchedulerTest : public testing::Test {
   std::unique_ptr<FakeInner> owned_ = std::make_unique<FakeInner>();
   FakeInner& inner_ = *owned_;  // until TearDown
   std::unique_ptr<FakeCache> cache_;
-  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<ThreadPool> executor_;
   std::unique_ptr<CachedScheduler> scheduler_;
 };
 
@@ -542,7 +544,7 @@ void Storm(bool fast) {
     return ++calls % 50 == 0 ? absl::InternalError("now and then") : absl::OkStatus();
   };
   cache.on_insert = cache.on_lookup;
-  auto executor = std::make_unique<Executor>("cache", 2, 64);
+  auto executor = std::make_unique<ThreadPool>(ThreadPoolOptions{"cache", 2, 2, 64});
   CachedScheduler scheduler(std::move(behind), &cache, executor.get(), model->config(), "",
                             Clock::Real());
   std::vector<std::thread> threads;

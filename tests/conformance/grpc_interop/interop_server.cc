@@ -14,8 +14,8 @@
 #include <string>
 #include <utility>
 
-#include "base/spare_executor.h"
 #include "base/status_macros.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/grpc/grpc_environment.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "frontends/transport/http2/connection.h"
@@ -110,7 +110,7 @@ absl::Status Run(const sigset_t& ends) {
   RETURN_IF_ERROR(server.status());
   absl::Status served;
   {
-    SpareExecutor executor{SpareExecutorOptions()};
+    ThreadPool executor{ThreadPoolOptions()};
     TestService service(std::make_shared<GrpcEnvironment>(
         server->get(), GrpcServerOptions(), GrpcExecutors{&executor, &executor},
         SharedMemoryRegistry::Closed(), Tracing::Off()));

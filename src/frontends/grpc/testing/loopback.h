@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/grpc/grpc_server.h"
 #include "grpc_service.grpc.pb.h"
 #include "server/server.h"
@@ -64,8 +64,8 @@ class Loopback {
   std::filesystem::path repository_;
   Server::Owner server_;
   // These end before the server is destroyed.
-  SpareExecutor admin_{SpareExecutorOptions()};
-  SpareExecutor compression_{SpareExecutorOptions{"compression", 1, 1, kMaxWaitingCompressions}};
+  ThreadPool admin_{ThreadPoolOptions()};
+  ThreadPool compression_{ThreadPoolOptions{"compression", 1, 1, kMaxWaitingCompressions}};
   std::unique_ptr<GrpcServer> grpc_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<inference::GRPCInferenceService::Stub> stub_;

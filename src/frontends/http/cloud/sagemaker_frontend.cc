@@ -70,7 +70,7 @@ bool IsGet(HttpMethod method) { return method == HttpMethod::kGet || method == H
 
 }  // namespace
 
-SagemakerFrontend::SagemakerFrontend(Server* server, HttpFrontend* rest, SpareExecutor* admin,
+SagemakerFrontend::SagemakerFrontend(Server* server, HttpFrontend* rest, ThreadPool* admin,
                                      const SagemakerOptions& options)
     : rest_(rest),
       admin_(admin),

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "base/spare_executor.h"
+#include "base/threads/thread_pool.h"
 #include "frontends/http/cloud/sagemaker_models.h"
 #include "frontends/http/http_frontend.h"
 #include "frontends/http/http_server.h"
@@ -29,7 +29,7 @@ class SagemakerFrontend final : public HttpHandler {
  public:
   // `server`, `rest` and `admin`, which runs what reads the disk, must outlive the frontend.
   // `admin` must end before the frontend is destroyed.
-  SagemakerFrontend(Server* server, HttpFrontend* rest, SpareExecutor* admin,
+  SagemakerFrontend(Server* server, HttpFrontend* rest, ThreadPool* admin,
                     const SagemakerOptions& options);
 
   HeadVerdict OnHead(HttpRequest* request) override;
@@ -45,7 +45,7 @@ class SagemakerFrontend final : public HttpHandler {
   void LoadModel(std::unique_ptr<HttpRequest> request, HttpResponder responder);
 
   HttpFrontend* const rest_;
-  SpareExecutor* const admin_;
+  ThreadPool* const admin_;
   const SagemakerOptions options_;
   const std::string ping_path_;
   const std::string default_path_;  // empty: there is no default model

@@ -94,7 +94,7 @@ class SagemakerFrontendTest : public testing::Test {
 
   std::filesystem::path directory_;
   Server::Owner server_;
-  SpareExecutor admin_{SpareExecutorOptions()};
+  ThreadPool admin_{ThreadPoolOptions()};
   std::unique_ptr<HttpFrontend> rest_;
   std::unique_ptr<SagemakerFrontend> frontend_;
   std::unique_ptr<HttpServer> port_;

@@ -85,7 +85,7 @@ class VertexAiFrontendTest : public testing::Test {
 
   std::string directory_;
   Server::Owner server_;
-  SpareExecutor admin_{SpareExecutorOptions()};
+  ThreadPool admin_{ThreadPoolOptions()};
   std::unique_ptr<HttpFrontend> rest_;
   std::unique_ptr<MetricsEndpoint> metrics_;
   std::unique_ptr<VertexAiFrontend> frontend_;
