@@ -66,6 +66,7 @@ absl::Status CloudPorts::Open(const CloudPortSettings& listen, std::unique_ptr<H
   HttpServerOptions options = options_;
   options.address = listen.address;
   options.port = listen.port;
+  options.bound = listen.bound;
   options.thread_count = listen.thread_count;
   options.body_split_prefix = split;
   handlers_.push_back(std::move(handler));

@@ -5,8 +5,11 @@
 #define NEREID_APPS_NEREID_CLOUD_SETTINGS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+
+#include "frontends/transport/bound_address.h"
 
 namespace nereid {
 
@@ -15,6 +18,7 @@ struct CloudPortSettings {
   std::string address = "0.0.0.0";
   uint16_t port = 8080;
   int thread_count = 0;  // see kMostHttpThreads
+  std::shared_ptr<transport::BoundAddress> bound;  // null: not bound yet
 };
 
 struct VertexAiSettings {

@@ -44,6 +44,7 @@ std::string SettingsJson(const Server& server, ShownHttpPort shown) {
 HttpServerOptions PortOptions(const ConsoleSettings& settings, HttpServerOptions options) {
   options.address = settings.address;
   options.port = settings.port;
+  options.bound = settings.bound;
   options.reuse_port = false;
   options.thread_count = 1;
   options.max_connections = kMostConnections;

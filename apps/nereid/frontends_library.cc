@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/caught.h"
+#include "bound_ports.h"
 #include "flags/command_line.h"
 #include "flags/flag_table.h"
 #include "flags/trace_environment.h"
@@ -46,7 +47,8 @@ absl::StatusOr<NEREID_Frontends*> Start(TRITONSERVER_Server* server,
   absl::Status status = ParseFrontendOptions(options, &settings);
   if (!status.ok()) return status;
   auto frontends = std::make_unique<NEREID_Frontends>(reinterpret_cast<Server*>(server));
-  status = frontends->services.Start(settings);
+  status = BindPorts(&settings);
+  if (status.ok()) status = frontends->services.Start(settings);
   if (!status.ok()) return status;
   return frontends.release();
 }

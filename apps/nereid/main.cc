@@ -28,6 +28,7 @@
 #include "base/status_macros.h"
 #include "base/threads/thread.h"
 #include "base/version.h"
+#include "bound_ports.h"
 #include "commands.h"
 #include "descriptors.h"
 #include "exit_watchdog.h"
@@ -208,10 +209,15 @@ void ReopenLog() {
 }
 
 // Returns the exit status.
-int Serve(const Settings& settings, const ServiceManager& manager, ShutdownSignals* signals,
+int Serve(Settings settings, const ServiceManager& manager, ShutdownSignals* signals,
           ExitWatchdog* watchdog) {
   const bool has_files = !settings.log.file.empty() || !settings.access_log.file.empty();
   if (has_files) signals->OnHangup(&ReopenLog);
+  // First, because nobody likes to wait for models only to hear that a port is taken.
+  if (const absl::Status bound = BindPorts(&settings); !bound.ok()) {
+    LOG_ERROR << bound.message();
+    return 1;
+  }
   manager.Loading();
   if (!settings.huge_pages) ForbidHugePages();  // before models start programs
   absl::StatusOr<Server::Owner> server = CreateServer(settings.server);
@@ -373,7 +379,7 @@ int Main(int argc, char** argv) {
                 << absl::StrJoin(settings.without_effect, " ");
   }
   LogWhatIsServed(files, what, settings.server);
-  const int exit_code = Serve(settings, manager, &signals, &watchdog);
+  const int exit_code = Serve(std::move(settings), manager, &signals, &watchdog);
   what.Clear();
   // The threads of `signals` and `watchdog` still run, so neither object may be destroyed.
   EndNow(exit_code);

@@ -14,6 +14,7 @@
 #include "base/processors.h"
 #include "base/status_macros.h"
 #include "base/threads/thread.h"
+#include "bound_ports.h"
 #include "descriptors.h"
 #include "flags/command_line.h"
 #include "frontends/http/authority.h"
@@ -49,14 +50,6 @@ uint32_t HttpStreams(const GrpcServerOptions& grpc) {
   int streams = grpc.http2.max_concurrent_streams;
   if (grpc.max_connection_requests > 0) streams = std::min(streams, grpc.max_connection_requests);
   return static_cast<uint32_t>(streams);
-}
-
-absl::Status Failed(const char* service, const absl::Status& status) {
-  const char* code = "Internal";
-  if (status.code() == absl::StatusCode::kUnavailable) code = "Unavailable";
-  if (status.code() == absl::StatusCode::kInvalidArgument) code = "Invalid argument";
-  return absl::Status(status.code(), absl::StrCat("failed to start ", service, " service: ", code,
-                                                  " - ", status.message()));
 }
 
 }  // namespace
@@ -178,7 +171,7 @@ absl::Status Services::StartGrpc(const Settings& settings) {
   absl::StatusOr<std::unique_ptr<GrpcServer>> grpc = GrpcServer::Start(
       options, server_, GrpcExecutors{admin_.get(), compression_.get(), access_log_.get()},
       shared_memory_.get(), std::move(rest), tracing_.get());
-  if (!grpc.ok()) return Failed("GRPC", grpc.status());
+  if (!grpc.ok()) return ServiceFailed("GRPC", grpc.status());
   grpc_ = *std::move(grpc);
   gauges_.Add("nereid_connection_requests_limit",
               "Limit of open calls of a gRPC connection and of requests of a stream, 0 if "
@@ -254,7 +247,7 @@ void Services::SetHttpOptions(const Settings& settings) {
 absl::Status Services::StartHttp(const Settings& settings) {
   absl::StatusOr<std::unique_ptr<HttpServer>> http =
       HttpServer::Start(http_options_, http_frontend_.get());
-  if (!http.ok()) return Failed("HTTP", http.status());
+  if (!http.ok()) return ServiceFailed("HTTP", http.status());
   http_ = *std::move(http);
   AddHttpGauges();
   LOG_INFO << "Started HTTPService at " << settings.http.address << ":" << http_->port();
@@ -289,11 +282,11 @@ absl::Status Services::StartCloudPorts(const Settings& settings) {
       std::make_unique<CloudPorts>(server_, http_frontend_.get(), admin_.get(), http_options_);
   if (sagemaker.listen.allow) {
     const absl::Status started = cloud_ports_->StartSagemaker(sagemaker);
-    if (!started.ok()) return Failed("Sagemaker", started);
+    if (!started.ok()) return ServiceFailed("Sagemaker", started);
   }
   if (vertex_ai.listen.allow) {
     const absl::Status started = cloud_ports_->StartVertexAi(vertex_ai);
-    if (!started.ok()) return Failed("Vertex AI", started);
+    if (!started.ok()) return ServiceFailed("Vertex AI", started);
   }
   return absl::OkStatus();
 }
@@ -302,7 +295,7 @@ absl::Status Services::StartConsole(const Settings& settings) {
   console_ = std::make_unique<ConsolePort>(server_, executors(), FrontendOptions(settings));
   const ShownHttpPort shown{http_port(), settings.http.tls.enabled || settings.http.tls.mutual};
   const absl::Status started = console_->Start(settings.console, http_options_, shown);
-  return started.ok() ? started : Failed("Console", started);
+  return started.ok() ? started : ServiceFailed("Console", started);
 }
 
 absl::Status Services::StartMetrics(const Settings& s) {
@@ -317,7 +310,7 @@ absl::Status Services::StartMetrics(const Settings& s) {
   options.http2 = false;
   absl::StatusOr<std::unique_ptr<HttpServer>> metrics =
       HttpServer::Start(options, metrics_endpoint_.get());
-  if (!metrics.ok()) return Failed("Metrics", metrics.status());
+  if (!metrics.ok()) return ServiceFailed("Metrics", metrics.status());
   metrics_ = *std::move(metrics);
   LOG_INFO << "Started Metrics Service at " << options.address << ":" << metrics_->port();
   return absl::OkStatus();

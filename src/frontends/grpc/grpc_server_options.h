@@ -20,6 +20,7 @@ namespace nereid {
 class ThreadPool;
 
 namespace transport {
+class BoundAddress;
 class ConnectionRoom;
 }  // namespace transport
 
@@ -62,6 +63,8 @@ struct GrpcServerOptions {
   std::string address = "0.0.0.0";    // an address or a host name
   uint16_t port = 0;                  // 0: any free one, see GrpcServer::port()
   bool reuse_port = false;            // let other processes listen on the same port too
+  // That address, taken already; null: the server takes it at its start.
+  std::shared_ptr<transport::BoundAddress> bound;
   int infer_threads = 2;              // event loops, 1 to 128
   int call_pool_size = 8;             // finished calls whose memory a connection keeps for the next
   uint64_t max_connections = 10'000;  // beyond: closed; 0: unlimited

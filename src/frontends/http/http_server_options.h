@@ -17,6 +17,7 @@
 
 namespace nereid {
 namespace transport {
+class BoundAddress;
 class ConnectionRoom;
 }  // namespace transport
 
@@ -24,6 +25,8 @@ struct HttpServerOptions {
   std::string address = "0.0.0.0";  // an address or a host name
   uint16_t port = 0;                // 0: any free one, see HttpServer::port()
   bool reuse_port = false;          // let other processes listen on the same port too
+  // That address, taken already; null: the server takes it at its start.
+  std::shared_ptr<transport::BoundAddress> bound;
   int thread_count = 1;             // I/O threads, each with its own event loop
 
   uint64_t max_connections = 10'000;  // beyond: 503 and closed; 0 = unlimited

@@ -2,23 +2,22 @@
 #include "frontends/transport/listener.h"
 
 #include <absl/strings/str_cat.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/detail/socket_option.hpp>
 #include <boost/asio/error.hpp>
 #include <future>
 #include <string>
 #include <utility>
 
 #include "base/log.h"
+#include "base/status_macros.h"
 
 namespace nereid::transport {
 namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
 // How long the listener waits after an accept has failed for lack of descriptors, or for another
 // reason that is not one of a single connection.
@@ -35,20 +34,6 @@ bool IsOfOneConnection(const boost::system::error_code& error) {
          error == boost::system::errc::protocol_error;
 }
 
-absl::StatusOr<tcp::endpoint> Resolve(asio::io_context& context, const ListenOptions& options) {
-  boost::system::error_code error;
-  const auto ip = asio::ip::make_address(options.address, error);
-  if (!error) return tcp::endpoint(ip, options.port);
-  tcp::resolver resolver(context);
-  const auto found = resolver.resolve(options.address, std::to_string(options.port), error);
-  if (error || found.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot resolve the ", options.protocol,
-                                                   " address '", options.address,
-                                                   "': ", error.message()));
-  }
-  return found.begin()->endpoint();
-}
-
 }  // namespace
 
 Listener::Listener(ListenOptions options, std::vector<std::shared_ptr<IoLoop>> loops,
@@ -60,21 +45,16 @@ Listener::Listener(ListenOptions options, std::vector<std::shared_ptr<IoLoop>> l
       retry_timer_(loops_.front()->context()) {}
 
 absl::Status Listener::Open() {
-  auto endpoint = Resolve(loops_.front()->context(), options_);
-  if (!endpoint.ok()) return endpoint.status();
-  boost::system::error_code error;
-  acceptor_.open(endpoint->protocol(), error);
-  if (!error) acceptor_.set_option(Acceptor::reuse_address(true), error);
-  if (!error && options_.reuse_port) acceptor_.set_option(ReusePort(true), error);
-  if (!error) acceptor_.bind(*endpoint, error);
-  if (!error) acceptor_.listen(Acceptor::max_listen_connections, error);
-  if (error == asio::error::address_in_use) {
-    return absl::UnavailableError(
-        absl::StrCat("Socket '", options_.address, ":", options_.port, "' already in use "));
+  std::shared_ptr<BoundAddress> bound = options_.bound;
+  if (bound == nullptr) {
+    ASSIGN_OR_RETURN(bound, BoundAddress::Bind(options_.where));
   }
+  ASSIGN_OR_RETURN(const int fd, bound->Listen());
+  boost::system::error_code error;
+  acceptor_.assign(bound->is_v6() ? tcp::v6() : tcp::v4(), fd, error);
   if (error) {
-    return absl::InternalError(absl::StrCat("cannot listen on '", options_.address, ":",
-                                            options_.port, "': ", error.message()));
+    close(fd);
+    return absl::InternalError(absl::StrCat("cannot listen: ", error.message()));
   }
   port_ = acceptor_.local_endpoint(error).port();
   return absl::OkStatus();
@@ -119,7 +99,8 @@ void Listener::OnFault(const boost::system::error_code& error) {
   faulty_ = true;
   ++faults_;
   if (now >= next_fault_line_) {
-    LOG_WARNING << "cannot accept a connection for " << options_.protocol << ": " << error.message()
+    LOG_WARNING << "cannot accept a connection for " << options_.where.protocol << ": "
+                << error.message()
                 << (faults_ > 1 ? absl::StrCat(" (", faults_, " times)") : "");
     next_fault_line_ = now + kLogInterval;
     faults_ = 0;

@@ -16,6 +16,7 @@
 
 #include "base/budget.h"
 #include "base/clock.h"
+#include "frontends/transport/bound_address.h"
 #include "frontends/transport/connection_room.h"
 #include "frontends/transport/io_loop.h"
 #include "frontends/transport/socket.h"
@@ -23,10 +24,8 @@
 namespace nereid::transport {
 
 struct ListenOptions {
-  std::string protocol;     // of the port, as log lines and errors name it: "HTTP"
-  std::string address;      // an address or a host name
-  uint16_t port = 0;        // 0: any free one, see Listener::port()
-  bool reuse_port = false;  // let other processes listen on the same port too
+  AddressToBind where;  // for port 0, see Listener::port()
+  std::shared_ptr<BoundAddress> bound;  // that address; null: it is not bound yet
   // What a connection over the limit is told before it is closed; null: nothing.
   std::function<std::string(const absl::Status& reason)> refusal;
   std::shared_ptr<ConnectionRoom> room;  // of the process; null: nobody knows it
@@ -39,8 +38,8 @@ class Listener {
   // loops.
   Listener(ListenOptions options, std::vector<std::shared_ptr<IoLoop>> loops, Budget* connections);
 
-  // Binds and listens. UNAVAILABLE if the port is taken or cannot be used, INVALID_ARGUMENT if the
-  // address cannot be resolved. REQUIRES: the loops do not run yet.
+  // Binds, unless that has been done, and listens. Errors of BoundAddress. REQUIRES: the loops do
+  // not run yet.
   absl::Status Open();
   // Begins to accept. REQUIRES: Open succeeded.
   void Start();

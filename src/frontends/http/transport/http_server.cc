@@ -32,7 +32,9 @@ std::string RefusalText(const absl::Status& reason) {
 // Without `tls`.
 transport::PortOptions ToPort(const HttpServerOptions& options) {
   transport::PortOptions port;
-  port.listen = {"HTTP", options.address, options.port, options.reuse_port, &RefusalText};
+  port.listen.where = {"HTTP", options.address, options.port, options.reuse_port};
+  port.listen.bound = options.bound;
+  port.listen.refusal = &RefusalText;
   port.loop.clock = options.clock;
   port.loop.sweep_interval = transport::IoLoopOptions::SweepInterval(
       std::min({options.header_timeout, options.stall_timeout, options.idle_timeout}));

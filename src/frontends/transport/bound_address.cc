@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/transport/bound_address.h"
+
+#include <absl/strings/str_cat.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace nereid::transport {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+absl::StatusOr<tcp::endpoint> Resolve(const AddressToBind& where) {
+  boost::system::error_code error;
+  const auto ip = asio::ip::make_address(where.address, error);
+  if (!error) return tcp::endpoint(ip, where.port);
+  asio::io_context context;
+  tcp::resolver resolver(context);
+  const auto found = resolver.resolve(where.address, std::to_string(where.port), error);
+  if (error || found.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot resolve the ", where.protocol,
+                                                   " address '", where.address,
+                                                   "': ", error.message()));
+  }
+  return found.begin()->endpoint();
+}
+
+bool Set(int fd, int option, int value) {
+  return setsockopt(fd, SOL_SOCKET, option, &value, sizeof(value)) == 0;
+}
+
+// Connections of an earlier server may be in their last minute. They are no obstacle for a socket
+// with SO_REUSEADDR; but two that both have it may share an address until one of them listens. So
+// this one has it for the moment of the call alone.
+bool BindAlone(int fd, const tcp::endpoint& endpoint) {
+  if (bind(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0) return true;
+  if (errno != EADDRINUSE || !Set(fd, SO_REUSEADDR, 1)) return false;
+  return bind(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0 &&
+         Set(fd, SO_REUSEADDR, 0);
+}
+
+// What a call has made of the address, which has failed with the code `error`.
+absl::Status Failure(const AddressToBind& where, int error) {
+  if (error != EADDRINUSE) {
+    return absl::InternalError(absl::StrCat("cannot listen on '", where.address, ":", where.port,
+                                            "': ", std::strerror(error)));
+  }
+  return absl::UnavailableError(
+      absl::StrCat("Socket '", where.address, ":", where.port, "' already in use "));
+}
+
+}  // namespace
+
+BoundAddress::BoundAddress(AddressToBind where, int fd, bool v6)
+    : where_(std::move(where)), fd_(fd), v6_(v6) {}
+
+BoundAddress::~BoundAddress() {
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::StatusOr<std::shared_ptr<BoundAddress>> BoundAddress::Bind(const AddressToBind& where) {
+  ASSIGN_OR_RETURN(const tcp::endpoint endpoint, Resolve(where));
+  // Programs that models start must not keep the port.
+  const int fd = socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return Failure(where, errno);
+  std::shared_ptr<BoundAddress> bound(
+      new BoundAddress(where, fd, endpoint.protocol() == tcp::v6()));
+  if (where.reuse_port && !Set(fd, SO_REUSEPORT, 1)) return Failure(where, errno);
+  if (!BindAlone(fd, endpoint)) return Failure(where, errno);
+  return bound;
+}
+
+absl::StatusOr<int> BoundAddress::Listen() {
+  // The next server may take the address although connections of this one are in their last minute.
+  if (!Set(fd_, SO_REUSEADDR, 1) || listen(fd_, SOMAXCONN) != 0) return Failure(where_, errno);
+  return std::exchange(fd_, -1);
+}
+
+}  // namespace nereid::transport

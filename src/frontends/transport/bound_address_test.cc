@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/transport/bound_address.h"
+
+#include <absl/strings/str_cat.h>
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace nereid::transport {
+namespace {
+
+using ::testing::StartsWith;
+
+constexpr char kLoopback[] = "127.0.0.1";
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { close(fd_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+int NewSocket() { return socket(AF_INET, SOCK_STREAM, 0); }
+
+sockaddr_in Loopback(uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+uint16_t PortOf(int fd) {
+  sockaddr_in address{};
+  socklen_t size = sizeof(address);
+  EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  return ntohs(address.sin_port);
+}
+
+// A port that was free a moment ago.
+uint16_t FreePort() {
+  const auto bound = BoundAddress::Bind({"HTTP", kLoopback, 0, false});
+  EXPECT_TRUE(bound.ok());
+  return PortOf(Descriptor((*bound)->Listen().value()).get());
+}
+
+// 0 or the code of the error.
+int Connect(int fd, uint16_t port) {
+  const sockaddr_in to = Loopback(port);
+  return connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0 ? 0 : errno;
+}
+
+int BindReusing(int fd, uint16_t port) {
+  const int yes = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  const sockaddr_in to = Loopback(port);
+  return bind(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0 ? 0 : errno;
+}
+
+// Leaves a connection at `port` in the state in which a server leaves it that ends first.
+void LeaveConnection(uint16_t port) {
+  const auto bound = BoundAddress::Bind({"HTTP", kLoopback, port, false});
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  const Descriptor listening((*bound)->Listen().value());
+  const Descriptor client(NewSocket());
+  ASSERT_EQ(Connect(client.get(), port), 0);
+  close(accept(listening.get(), nullptr, nullptr));
+  char byte;
+  EXPECT_EQ(read(client.get(), &byte, 1), 0);
+}
+
+TEST(BoundAddress, RefusesClientsUntilItListens) {
+  const uint16_t port = FreePort();
+  const auto bound = BoundAddress::Bind({"HTTP", kLoopback, port, false});
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  EXPECT_EQ(Connect(Descriptor(NewSocket()).get(), port), ECONNREFUSED);
+  const Descriptor listening((*bound)->Listen().value());
+  EXPECT_EQ(Connect(Descriptor(NewSocket()).get(), port), 0);
+}
+
+TEST(BoundAddress, NobodyElseGetsIt) {
+  const uint16_t port = FreePort();
+  const AddressToBind where{"HTTP", kLoopback, port, false};
+  const auto bound = BoundAddress::Bind(where);
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  const auto second = BoundAddress::Bind(where);
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(second.status().message(),
+            absl::StrCat("Socket '127.0.0.1:", port,
+                         "' already in use "));
+  EXPECT_EQ(BindReusing(Descriptor(NewSocket()).get(), port), EADDRINUSE);
+}
+
+TEST(BoundAddress, IsNoObstacleOnceItIsGone) {
+  const uint16_t port = FreePort();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(BoundAddress::Bind({"HTTP", kLoopback, port, false}).ok());
+  }
+}
+
+TEST(BoundAddress, OldConnectionsAreNoObstacleAndOtherServersAre) {
+  const uint16_t port = FreePort();
+  LeaveConnection(port);
+  const AddressToBind where{"HTTP", kLoopback, port, false};
+  const auto bound = BoundAddress::Bind(where);
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  EXPECT_EQ(BoundAddress::Bind(where).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE((*bound)->Listen().ok());
+}
+
+TEST(BoundAddress, IsSharedByThoseWhoAllWantTo) {
+  const uint16_t port = FreePort();
+  AddressToBind where{"HTTP", kLoopback, port, true};
+  const auto first = BoundAddress::Bind(where);
+  const auto second = BoundAddress::Bind(where);
+  ASSERT_TRUE(first.ok() && second.ok()) << second.status();
+  where.reuse_port = false;
+  EXPECT_EQ(BoundAddress::Bind(where).status().code(), absl::StatusCode::kUnavailable);
+  const Descriptor one((*first)->Listen().value());
+  const Descriptor other((*second)->Listen().value());
+  EXPECT_EQ(Connect(Descriptor(NewSocket()).get(), port), 0);
+}
+
+TEST(BoundAddress, UnknownName) {
+  const auto bound = BoundAddress::Bind({"HTTP", "no.such.host.invalid", 0, false});
+  EXPECT_EQ(bound.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(bound.status().message()),
+              StartsWith("cannot resolve the HTTP address 'no.such.host.invalid': "));
+}
+
+}  // namespace
+}  // namespace nereid::transport
