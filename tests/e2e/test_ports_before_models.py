@@ -114,7 +114,7 @@ def test_second_server_ends_although_the_first_does_not_listen_yet(
     assert second.wait_exit() == 1
     second.wait_for_log(
         "failed to start HTTP service: Unavailable - "
-        f"Socket '{LOOPBACK}:{ports[0]}' already in use"
+        f"Socket '{LOOPBACK}:{ports[0]}' already in use by a process that does not listen yet"
     )
     assert not other.loading
     slow.let_load()
@@ -143,7 +143,8 @@ def test_no_model_is_loaded_if_a_port_is_taken(
     )
     assert server.wait_exit() == 1
     said = (
-        rf"failed to start {service} service: Unavailable - Socket '[0-9.]+:{used_port}' already in use"
+        rf"failed to start {service} service: Unavailable - Socket '[0-9.]+:{used_port}' already "
+        rf"in use by process {os.getpid()} \(.+\); {option} chooses another port"
     )
     assert re.search(said, server.log_text()), server.log_text()
     assert not slow.loading

@@ -105,7 +105,7 @@ void SetLimits(const GrpcServerOptions& options, Budget* bytes,
 // Without `tls`.
 transport::PortOptions ToPort(const GrpcServerOptions& options) {
   transport::PortOptions port;
-  port.listen.where = {"gRPC", options.address, options.port, options.reuse_port};
+  port.listen.where = {"gRPC", options.address, options.port, options.reuse_port, ""};
   port.listen.bound = options.bound;
   port.loop.sweep_interval = kSweepInterval;
   port.loops = options.infer_threads;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "frontends/transport/port_holder.h"
 
 namespace nereid::transport {
 namespace {
@@ -54,8 +55,14 @@ absl::Status Failure(const AddressToBind& where, int error) {
     return absl::InternalError(absl::StrCat("cannot listen on '", where.address, ":", where.port,
                                             "': ", std::strerror(error)));
   }
-  return absl::UnavailableError(
-      absl::StrCat("Socket '", where.address, ":", where.port, "' already in use "));
+  std::string text =
+      absl::StrCat("Socket '", where.address, ":", where.port, "' already in use ");
+  const auto endpoint = Resolve(where);
+  if (endpoint.ok()) absl::StrAppend(&text, HolderText(*endpoint, FindPortHolder(*endpoint)));
+  if (!where.port_option.empty()) {
+    absl::StrAppend(&text, "; ", where.port_option, " chooses another port");
+  }
+  return absl::UnavailableError(text);
 }
 
 }  // namespace

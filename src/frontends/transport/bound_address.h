@@ -18,6 +18,7 @@ struct AddressToBind {
   std::string address;      // an address or a host name
   uint16_t port = 0;        // 0: any free one
   bool reuse_port = false;  // other processes may have it, too
+  std::string port_option;  // the option that sets the port, which errors name; empty: none
 };
 
 class BoundAddress {

@@ -14,6 +14,7 @@
 namespace nereid::transport {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr char kLoopback[] = "127.0.0.1";
@@ -49,7 +50,7 @@ uint16_t PortOf(int fd) {
 
 // A port that was free a moment ago.
 uint16_t FreePort() {
-  const auto bound = BoundAddress::Bind({"HTTP", kLoopback, 0, false});
+  const auto bound = BoundAddress::Bind({"HTTP", kLoopback, 0, false, ""});
   EXPECT_TRUE(bound.ok());
   return PortOf(Descriptor((*bound)->Listen().value()).get());
 }
@@ -69,7 +70,7 @@ int BindReusing(int fd, uint16_t port) {
 
 // Leaves a connection at `port` in the state in which a server leaves it that ends first.
 void LeaveConnection(uint16_t port) {
-  const auto bound = BoundAddress::Bind({"HTTP", kLoopback, port, false});
+  const auto bound = BoundAddress::Bind({"HTTP", kLoopback, port, false, ""});
   ASSERT_TRUE(bound.ok()) << bound.status();
   const Descriptor listening((*bound)->Listen().value());
   const Descriptor client(NewSocket());
@@ -81,7 +82,7 @@ void LeaveConnection(uint16_t port) {
 
 TEST(BoundAddress, RefusesClientsUntilItListens) {
   const uint16_t port = FreePort();
-  const auto bound = BoundAddress::Bind({"HTTP", kLoopback, port, false});
+  const auto bound = BoundAddress::Bind({"HTTP", kLoopback, port, false, ""});
   ASSERT_TRUE(bound.ok()) << bound.status();
   EXPECT_EQ(Connect(Descriptor(NewSocket()).get(), port), ECONNREFUSED);
   const Descriptor listening((*bound)->Listen().value());
@@ -90,28 +91,43 @@ TEST(BoundAddress, RefusesClientsUntilItListens) {
 
 TEST(BoundAddress, NobodyElseGetsIt) {
   const uint16_t port = FreePort();
-  const AddressToBind where{"HTTP", kLoopback, port, false};
+  const AddressToBind where{"HTTP", kLoopback, port, false, "--http-port"};
   const auto bound = BoundAddress::Bind(where);
   ASSERT_TRUE(bound.ok()) << bound.status();
   const auto second = BoundAddress::Bind(where);
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(second.status().message(),
             absl::StrCat("Socket '127.0.0.1:", port,
-                         "' already in use "));
+                         "' already in use by a process that does not listen yet or is not shown "
+                         "here; once it listens, root sees it with `ss -tanp 'sport = :",
+                         port, "'`; --http-port chooses another port"));
   EXPECT_EQ(BindReusing(Descriptor(NewSocket()).get(), port), EADDRINUSE);
+}
+
+TEST(BoundAddress, NamesTheProcessThatListens) {
+  const uint16_t port = FreePort();
+  const auto bound = BoundAddress::Bind({"HTTP", kLoopback, port, false, ""});
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  const Descriptor listening((*bound)->Listen().value());
+  const auto second = BoundAddress::Bind({"HTTP", "0.0.0.0", port, false, "--http-port"});
+  EXPECT_THAT(std::string(second.status().message()),
+              StartsWith(absl::StrCat("Socket '0.0.0.0:", port, "' already in use by process ",
+                                      getpid(), " (")));
+  EXPECT_THAT(std::string(second.status().message()),
+              HasSubstr("); --http-port chooses another port"));
 }
 
 TEST(BoundAddress, IsNoObstacleOnceItIsGone) {
   const uint16_t port = FreePort();
   for (int i = 0; i < 2; ++i) {
-    EXPECT_TRUE(BoundAddress::Bind({"HTTP", kLoopback, port, false}).ok());
+    EXPECT_TRUE(BoundAddress::Bind({"HTTP", kLoopback, port, false, ""}).ok());
   }
 }
 
 TEST(BoundAddress, OldConnectionsAreNoObstacleAndOtherServersAre) {
   const uint16_t port = FreePort();
   LeaveConnection(port);
-  const AddressToBind where{"HTTP", kLoopback, port, false};
+  const AddressToBind where{"HTTP", kLoopback, port, false, ""};
   const auto bound = BoundAddress::Bind(where);
   ASSERT_TRUE(bound.ok()) << bound.status();
   EXPECT_EQ(BoundAddress::Bind(where).status().code(), absl::StatusCode::kUnavailable);
@@ -120,7 +136,7 @@ TEST(BoundAddress, OldConnectionsAreNoObstacleAndOtherServersAre) {
 
 TEST(BoundAddress, IsSharedByThoseWhoAllWantTo) {
   const uint16_t port = FreePort();
-  AddressToBind where{"HTTP", kLoopback, port, true};
+  AddressToBind where{"HTTP", kLoopback, port, true, ""};
   const auto first = BoundAddress::Bind(where);
   const auto second = BoundAddress::Bind(where);
   ASSERT_TRUE(first.ok() && second.ok()) << second.status();
@@ -132,7 +148,7 @@ TEST(BoundAddress, IsSharedByThoseWhoAllWantTo) {
 }
 
 TEST(BoundAddress, UnknownName) {
-  const auto bound = BoundAddress::Bind({"HTTP", "no.such.host.invalid", 0, false});
+  const auto bound = BoundAddress::Bind({"HTTP", "no.such.host.invalid", 0, false, ""});
   EXPECT_EQ(bound.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(bound.status().message()),
               StartsWith("cannot resolve the HTTP address 'no.such.host.invalid': "));

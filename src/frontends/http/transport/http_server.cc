@@ -32,7 +32,7 @@ std::string RefusalText(const absl::Status& reason) {
 // Without `tls`.
 transport::PortOptions ToPort(const HttpServerOptions& options) {
   transport::PortOptions port;
-  port.listen.where = {"HTTP", options.address, options.port, options.reuse_port};
+  port.listen.where = {"HTTP", options.address, options.port, options.reuse_port, ""};
   port.listen.bound = options.bound;
   port.listen.refusal = &RefusalText;
   port.loop.clock = options.clock;
