@@ -80,6 +80,7 @@ absl::Status Services::Start(const Settings& settings) {
   RETURN_IF_ERROR(StartCloudPorts(settings));
   if (settings.console.allow) RETURN_IF_ERROR(StartConsole(settings));
   if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
+  if (settings.owner_socket && settings.allow_http) StartOwnerSocket(settings);
   SizeConnectionRoom(settings, connection_room_.get());
   return absl::OkStatus();
 }
@@ -298,6 +299,15 @@ absl::Status Services::StartConsole(const Settings& settings) {
   return started.ok() ? started : ServiceFailed("Console", started);
 }
 
+void Services::StartOwnerSocket(const Settings& settings) {
+  owner_socket_ = std::make_unique<OwnerSocket>(server_, executors(), FrontendOptions(settings));
+  const absl::Status started = owner_socket_->Start(http_port(), http_options_);
+  if (started.ok()) return;
+  owner_socket_.reset();
+  LOG_INFO << "nereid top and nereid explain need --allow-nereid-api=true or a key: "
+           << started.message();
+}
+
 absl::Status Services::StartMetrics(const Settings& s) {
   metrics_endpoint_ = std::make_unique<MetricsEndpoint>(server_, admin_.get(), Cors(s));
   HttpServerOptions options = s.metrics;
@@ -335,6 +345,7 @@ void Services::ClosePorts(TimePoint deadline) {
   if (http_ != nullptr) http_->Stop(deadline);
   if (cloud_ports_ != nullptr) cloud_ports_->Stop(deadline);
   if (console_ != nullptr) console_->Stop(deadline);
+  if (owner_socket_ != nullptr) owner_socket_->Stop(deadline);
   if (grpc_closer.joinable()) {
     grpc_closer.join();
   } else if (grpc_ != nullptr) {

@@ -22,6 +22,7 @@
 #include "frontends/tracing/tracing.h"
 #include "observe/access/access_log.h"
 #include "observe/metrics/gauges.h"
+#include "owner_socket.h"
 #include "server/server.h"
 #include "settings.h"
 
@@ -76,6 +77,7 @@ class Services {
   void AddHttpGauges();
   absl::Status StartCloudPorts(const Settings& settings);
   absl::Status StartConsole(const Settings& settings);
+  void StartOwnerSocket(const Settings& settings);
   absl::Status StartMetrics(const Settings& settings);
 
   Server* const server_;
@@ -95,6 +97,7 @@ class Services {
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<CloudPorts> cloud_ports_;  // null: none
   std::unique_ptr<ConsolePort> console_;     // null: none
+  std::unique_ptr<OwnerSocket> owner_socket_;  // null: none
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<HttpServer> metrics_;
   GaugeGroup gauges_;  // read what is above

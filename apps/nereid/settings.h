@@ -73,6 +73,7 @@ struct Settings {
   RestrictedApis grpc_restricted;
   std::string api_key_file;       // empty: none
   bool allow_nereid_api = false;  // /v2/nereid is open although nobody needs a key for it
+  bool owner_socket = true;  // /v2/nereid is open on a Unix socket to the user who runs the server
   HeaderForwarding http_forwarding;
   HeaderForwarding grpc_forwarding;
   bool allow_client_shared_memory = false;

@@ -66,6 +66,7 @@ OURS = {
     "http2-min-rate-bytes-per-sec",
     "api-key-file",
     "allow-nereid-api",
+    "owner-socket",
     "recorder-events",
     "record",
     "record-max-bytes",

@@ -274,7 +274,7 @@ def test_wrong_parameters(server: ServerProcess, path: str, text: str) -> None:
 def test_it_is_off_by_default_and_opens_with_a_key(
     server_factory: ServerFactory, models: ModelRepository
 ) -> None:
-    closed = server_factory(models)
+    closed = server_factory(models, "--owner-socket=false")
     answer = raw_http.get(closed.http_url, "/v2/nereid/models")
     assert answer.status == 403
     assert answer.error() == (

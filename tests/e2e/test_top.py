@@ -170,7 +170,7 @@ def test_a_table_each_interval(server: ServerProcess) -> None:
 
 
 def test_why_it_shows_nothing(server_factory: ServerFactory, models: ModelRepository) -> None:
-    closed = server_factory(models)
+    closed = server_factory(models, "--owner-socket=false")
     done = top("--once", url_of(closed))
     assert (done.returncode, done.stdout) == (1, "")
     assert "start the server with --allow-nereid-api=true" in done.stderr

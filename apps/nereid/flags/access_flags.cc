@@ -44,7 +44,10 @@ FlagGroup AccessFlags(Settings* s) {
            BooleanFlag("allow-nereid-api", &s->allow_nereid_api,
                        "Open /v2/nereid, where the server shows its last requests and batches, to "
                        "everybody. Otherwise it is open only with --http-restricted-api=nereid:... "
-                       "or --api-key-file, to clients that know the key.")}};
+                       "or --api-key-file, to clients that know the key."),
+           BooleanFlag("owner-socket", &s->owner_socket,
+                       "Let nereid top and nereid explain of the user who runs the server see "
+                       "/v2/nereid in any case, through a Unix socket that nobody else may use.")}};
 }
 
 }  // namespace nereid

@@ -190,6 +190,7 @@ absl::Status ParseFrontendOptions(const std::vector<std::string>& options, Setti
   settings->allow_http = settings->allow_http && names.count("http-port") > 0;
   settings->allow_grpc = settings->allow_grpc && names.count("grpc-port") > 0;
   settings->server.metrics = names.count("metrics-port") > 0;
+  settings->owner_socket = settings->owner_socket && names.count("owner-socket") > 0;
   if (settings->trace.mode == TraceMode::kOpenTelemetry) {
     RETURN_IF_ERROR(settings->trace_environment);
   }

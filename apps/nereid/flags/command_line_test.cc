@@ -58,6 +58,18 @@ TEST(CommandLineTest, TheConsoleIsOpenedByItsPort) {
               HasSubstr("HTTP requests and console requests at the same address and port"));
 }
 
+TEST(CommandLineTest, TheOwnerHasASocketAndEmbeddingProgramsAskForIt) {
+  Settings usual, off, embedded, asked;
+  ASSERT_TRUE(Parse({}, &usual).ok());
+  EXPECT_TRUE(usual.owner_socket);
+  ASSERT_TRUE(Parse({"--owner-socket=false"}, &off).ok());
+  EXPECT_FALSE(off.owner_socket);
+  ASSERT_TRUE(ParseFrontendOptions({"--http-port=0"}, &embedded).ok());
+  EXPECT_FALSE(embedded.owner_socket);
+  ASSERT_TRUE(ParseFrontendOptions({"--http-port=0", "--owner-socket=true"}, &asked).ok());
+  EXPECT_TRUE(asked.owner_socket);
+}
+
 TEST(CommandLineTest, ThePortOfAServiceThatIsOffIsNotChecked) {
   for (const std::string service : {"http", "grpc", "metrics", "sagemaker", "vertex-ai"}) {
     for (const std::string port : {"-47", "65536"}) {

@@ -6,6 +6,7 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -101,6 +102,21 @@ absl::StatusOr<std::unique_ptr<ProbeConnection>> ProbeConnection::Open(
   std::unique_ptr<ProbeConnection> connection(new ProbeConnection(fd));
   if (target.tls) RETURN_IF_ERROR(connection->StartTls(target, request));
   return connection;
+}
+
+absl::StatusOr<std::unique_ptr<ProbeConnection>> ProbeConnection::OpenFile(
+    const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) return absl::UnknownError("its name is too long");
+  path.copy(address.sun_path, path.size());
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return SystemError(errno);
+  std::unique_ptr<ProbeConnection> connection(new ProbeConnection(fd));
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) {
+    return connection;
+  }
+  return SystemError(errno);
 }
 
 absl::Status ProbeConnection::StartTls(const ProbeTarget& target, const ProbeRequest& request) {

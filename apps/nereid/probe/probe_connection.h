@@ -22,6 +22,8 @@ class ProbeConnection {
   // key that cannot be used, UNKNOWN for the rest.
   static absl::StatusOr<std::unique_ptr<ProbeConnection>> Open(const ProbeTarget& target,
                                                                const ProbeRequest& request);
+  // To the Unix socket at `path`.
+  static absl::StatusOr<std::unique_ptr<ProbeConnection>> OpenFile(const std::string& path);
   ~ProbeConnection();
   ProbeConnection(const ProbeConnection&) = delete;
   ProbeConnection& operator=(const ProbeConnection&) = delete;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/api_client.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "base/caught.h"
 #include "base/status_macros.h"
 #include "base/threads/thread.h"
+#include "owner_socket_path.h"
 #include "probe/http_get.h"
 #include "probe/probe_answer.h"
 #include "probe/probe_connection.h"
@@ -34,6 +37,25 @@ absl::StatusCode CodeOf(int http_status) {
   }
 }
 
+bool IsThisMachine(const std::string& host) {
+  return host == "localhost" || host == "::1" || absl::StartsWith(host, "127.");
+}
+
+absl::StatusOr<std::unique_ptr<ProbeConnection>> Connect(const ProbeRequest& request) {
+  const ProbeTarget& target = request.targets[0];
+  const bool as_anybody = request.headers.empty() && request.client_cert.empty() &&
+                          request.root_cert.empty() && IsThisMachine(target.host);
+  if (as_anybody) {
+    for (const std::string& folder : OwnerSocketFolders()) {
+      if (!CheckOwnerFolder(folder, geteuid()).ok()) continue;
+      auto connection = ProbeConnection::OpenFile(
+          absl::StrCat(folder, "/", OwnerSocketName(static_cast<uint16_t>(target.port))));
+      if (connection.ok()) return connection;
+    }
+  }
+  return ProbeConnection::Open(target, request);
+}
+
 }  // namespace
 
 std::vector<Flag> ApiFlags(ProbeRequest* request, std::string timeout_help) {
@@ -50,7 +72,7 @@ absl::Status CompleteApiRequest(ProbeRequest* request) {
 
 absl::StatusOr<std::string> ApiGet(const ProbeRequest& request, const std::string& path) {
   const ProbeTarget& target = request.targets[0];
-  ASSIGN_OR_RETURN(const auto connection, ProbeConnection::Open(target, request));
+  ASSIGN_OR_RETURN(const auto connection, Connect(request));
   HttpGetRequest get;
   get.path = path;
   get.headers = request.headers;

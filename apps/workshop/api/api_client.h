@@ -21,9 +21,10 @@ namespace nereid {
 std::vector<Flag> ApiFlags(ProbeRequest* request, std::string timeout_help);
 absl::Status CompleteApiRequest(ProbeRequest* request);
 
-// The body of a good answer. Errors have a message that says what the server says: NOT_FOUND if it
-// does not know what is asked for, PERMISSION_DENIED if it does not want to tell. Blocks, without a
-// time limit.
+// The body of a good answer. A server on this machine that the same user runs is asked through the
+// socket that it has for its owner, unless the request has a header or certificates. Errors have a
+// message that says what the server says: NOT_FOUND if it does not know what is asked for,
+// PERMISSION_DENIED if it does not want to tell. Blocks, without a time limit.
 absl::StatusOr<std::string> ApiGet(const ProbeRequest& request, const std::string& path);
 
 using ApiAnswer = std::future<absl::StatusOr<std::string>>;

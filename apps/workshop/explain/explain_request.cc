@@ -20,7 +20,8 @@ CommandTable TableFor(ExplainRequest* request) {
       "Asks a running server where the time of a request went, and in which batch and why; or how "
       "large a model's batches are, why they leave the queue, and where the time of its requests "
       "goes.",
-      "The server must be started with --allow-nereid-api=true, or with a key for /v2/nereid."};
+      "A server on this machine tells the user who runs it. For others it must be started with "
+      "--allow-nereid-api=true, or with a key for /v2/nereid."};
   table.flags = {ModelFlag(&request->probe.model, &request->probe.version,
                            "the model, also if a request has an id of that name"),
                  TurnOnFlag("json", &request->json, "print the records of the server as they are")};

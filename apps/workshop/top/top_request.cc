@@ -47,7 +47,8 @@ CommandTable TableFor(TopRequest* request) {
       "instances work, how long requests wait and compute, and why batches leave the queue. In a "
       "terminal, the screen is renewed until q or Ctrl-C; elsewhere a table is printed every few "
       "seconds.",
-      "The server must be started with --allow-nereid-api=true, or with a key for /v2/nereid."};
+      "A server on this machine tells the user who runs it. For others it must be started with "
+      "--allow-nereid-api=true, or with a key for /v2/nereid."};
   table.flags = {IntervalFlag(&request->interval),
                  TurnOnFlag("once", &request->once, "print one table, of one interval, and end"),
                  TurnOnFlag("json", &request->json,

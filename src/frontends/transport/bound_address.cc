@@ -3,6 +3,8 @@
 
 #include <absl/strings/str_cat.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -49,6 +51,15 @@ bool BindAlone(int fd, const tcp::endpoint& endpoint) {
          Set(fd, SO_REUSEADDR, 0);
 }
 
+// Whether somebody listens there.
+bool Answers(const sockaddr* to, socklen_t size) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return true;
+  const bool answers = connect(fd, to, size) == 0 || errno == EAGAIN;  // EAGAIN: too many wait
+  close(fd);
+  return answers;
+}
+
 // What a call has made of the address, which has failed with the code `error`.
 absl::Status Failure(const AddressToBind& where, int error) {
   if (error != EADDRINUSE) {
@@ -67,8 +78,8 @@ absl::Status Failure(const AddressToBind& where, int error) {
 
 }  // namespace
 
-BoundAddress::BoundAddress(AddressToBind where, int fd, bool v6)
-    : where_(std::move(where)), fd_(fd), v6_(v6) {}
+BoundAddress::BoundAddress(AddressToBind where, int fd, int family)
+    : where_(std::move(where)), fd_(fd), family_(family) {}
 
 BoundAddress::~BoundAddress() {
   if (fd_ >= 0) close(fd_);
@@ -77,12 +88,36 @@ BoundAddress::~BoundAddress() {
 absl::StatusOr<std::shared_ptr<BoundAddress>> BoundAddress::Bind(const AddressToBind& where) {
   ASSIGN_OR_RETURN(const tcp::endpoint endpoint, Resolve(where));
   // Programs that models start must not keep the port.
-  const int fd = socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int family = endpoint.protocol().family();
+  const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return Failure(where, errno);
-  std::shared_ptr<BoundAddress> bound(
-      new BoundAddress(where, fd, endpoint.protocol() == tcp::v6()));
+  std::shared_ptr<BoundAddress> bound(new BoundAddress(where, fd, family));
   if (where.reuse_port && !Set(fd, SO_REUSEPORT, 1)) return Failure(where, errno);
   if (!BindAlone(fd, endpoint)) return Failure(where, errno);
+  return bound;
+}
+
+absl::StatusOr<std::shared_ptr<BoundAddress>> BoundAddress::BindFile(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const auto failed = [&path](const char* why) {
+    return absl::InternalError(absl::StrCat("cannot make the socket '", path, "': ", why));
+  };
+  if (path.size() >= sizeof(address.sun_path)) return failed("its name is too long");
+  path.copy(address.sun_path, path.size());
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return failed(std::strerror(errno));
+  std::shared_ptr<BoundAddress> bound(new BoundAddress({"HTTP", path, 0, false, ""}, fd, AF_UNIX));
+  const auto* const to = reinterpret_cast<const sockaddr*>(&address);
+  int error = bind(fd, to, sizeof(address)) == 0 ? 0 : errno;
+  if (error == EADDRINUSE) {
+    if (Answers(to, sizeof(address))) {
+      return absl::UnavailableError(absl::StrCat("another server has the socket '", path, "'"));
+    }
+    error = unlink(path.c_str()) == 0 && bind(fd, to, sizeof(address)) == 0 ? 0 : errno;
+  }
+  if (error == 0 && chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0) error = errno;
+  if (error != 0) return failed(std::strerror(error));
   return bound;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // BoundAddress: an address that belongs to this process although nobody listens on it yet, so that
 // the system refuses connections. A server takes its addresses before it loads models: one that is
-// taken is an error at once, and nobody else gets it meanwhile. Thread-compatible.
+// taken is an error at once, and nobody else gets it meanwhile. A Unix socket has one, too: a file.
+// Thread-compatible.
 #ifndef NEREID_FRONTENDS_TRANSPORT_BOUND_ADDRESS_H_
 #define NEREID_FRONTENDS_TRANSPORT_BOUND_ADDRESS_H_
 
@@ -26,21 +27,25 @@ class BoundAddress {
   // UNAVAILABLE if another socket has the address, listening or not, INVALID_ARGUMENT if it cannot
   // be resolved, INTERNAL otherwise. Blocks while a name is looked up.
   static absl::StatusOr<std::shared_ptr<BoundAddress>> Bind(const AddressToBind& where);
+  // Makes the file, which only its owner may use, in place of one that nobody listens on any more.
+  // The caller removes it. UNAVAILABLE if somebody listens there, INTERNAL otherwise.
+  static absl::StatusOr<std::shared_ptr<BoundAddress>> BindFile(const std::string& path);
   ~BoundAddress();
   BoundAddress(const BoundAddress&) = delete;
   BoundAddress& operator=(const BoundAddress&) = delete;
 
-  bool is_v6() const { return v6_; }
+  // AF_INET, AF_INET6 or AF_UNIX.
+  int family() const { return family_; }
   // Lets clients connect, and gives the socket to the caller, who closes it. Errors of Bind, except
   // for INVALID_ARGUMENT. REQUIRES: was not called.
   absl::StatusOr<int> Listen();
 
  private:
-  BoundAddress(AddressToBind where, int fd, bool v6);
+  BoundAddress(AddressToBind where, int fd, int family);
 
   const AddressToBind where_;
   int fd_;  // -1: given away
-  const bool v6_;
+  const int family_;
 };
 
 }  // namespace nereid::transport

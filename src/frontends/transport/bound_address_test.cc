@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
+
+#include "filesystem/temp_directory.h"
 
 namespace nereid::transport {
 namespace {
@@ -152,6 +155,31 @@ TEST(BoundAddress, UnknownName) {
   EXPECT_EQ(bound.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(bound.status().message()),
               StartsWith("cannot resolve the HTTP address 'no.such.host.invalid': "));
+}
+
+TEST(BoundAddress, FileIsTakenOverOnceNobodyListens) {
+  const auto folder = TempDirectory::Make().value();
+  const std::string path = absl::StrCat(folder->path(), "/socket");
+  {
+    const auto bound = BoundAddress::BindFile(path);
+    ASSERT_TRUE(bound.ok()) << bound.status();
+    EXPECT_EQ((*bound)->family(), AF_UNIX);
+    const Descriptor listening((*bound)->Listen().value());
+    const auto second = BoundAddress::BindFile(path);
+    EXPECT_EQ(second.status(),
+              absl::UnavailableError(absl::StrCat("another server has the socket '", path, "'")));
+  }
+  EXPECT_TRUE(BoundAddress::BindFile(path).ok());
+}
+
+TEST(BoundAddress, FileThatCannotBeMade) {
+  EXPECT_EQ(BoundAddress::BindFile("/no/such/folder/socket").status(),
+            absl::InternalError("cannot make the socket '/no/such/folder/socket': No such file or "
+                                "directory"));
+  const std::string longest(200, 'x');
+  EXPECT_EQ(BoundAddress::BindFile(longest).status(),
+            absl::InternalError(
+                absl::StrCat("cannot make the socket '", longest, "': its name is too long")));
 }
 
 }  // namespace

@@ -32,8 +32,9 @@ Channel::~Channel() { Close(); }
 bool Channel::Prepare() {
   boost::system::error_code error;
   socket_.non_blocking(true, error);
-  if (!error) socket_.set_option(boost::asio::ip::tcp::no_delay(true), error);
-  return !error;
+  if (error) return false;
+  socket_.set_option(boost::asio::ip::tcp::no_delay(true), error);
+  return !error || error == boost::asio::error::operation_not_supported;  // by Unix sockets
 }
 
 Channel::Result Channel::Read(absl::Span<char> space) {
@@ -112,7 +113,8 @@ void Channel::Close() {
 std::string Channel::peer() const {
   boost::system::error_code error;
   const auto endpoint = socket_.remote_endpoint(error);
-  if (error) return "";
+  const int family = endpoint.data()->sa_family;
+  if (error || (family != AF_INET && family != AF_INET6)) return "";
   const std::string address = endpoint.address().to_string();
   return endpoint.address().is_v6() ? absl::StrCat("[", address, "]:", endpoint.port())
                                     : absl::StrCat(address, ":", endpoint.port());

@@ -2,6 +2,7 @@
 #include "frontends/transport/listener.h"
 
 #include <absl/strings/str_cat.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <boost/asio/buffer.hpp>
@@ -34,6 +35,14 @@ bool IsOfOneConnection(const boost::system::error_code& error) {
          error == boost::system::errc::protocol_error;
 }
 
+// Whether the program at the other end of a Unix socket is neither of this user nor of root.
+bool IsStranger(Socket& socket) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  if (getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return true;
+  return peer.uid != geteuid() && peer.uid != 0;
+}
+
 }  // namespace
 
 Listener::Listener(ListenOptions options, std::vector<std::shared_ptr<IoLoop>> loops,
@@ -51,12 +60,14 @@ absl::Status Listener::Open() {
   }
   ASSIGN_OR_RETURN(const int fd, bound->Listen());
   boost::system::error_code error;
-  acceptor_.assign(bound->is_v6() ? tcp::v6() : tcp::v4(), fd, error);
+  // What kind of address it has does not matter to what is done with a socket.
+  acceptor_.assign(bound->family() == AF_INET6 ? tcp::v6() : tcp::v4(), fd, error);
   if (error) {
     close(fd);
     return absl::InternalError(absl::StrCat("cannot listen: ", error.message()));
   }
-  port_ = acceptor_.local_endpoint(error).port();
+  owner_only_ = bound->family() == AF_UNIX;
+  if (!owner_only_) port_ = acceptor_.local_endpoint(error).port();
   return absl::OkStatus();
 }
 
@@ -78,7 +89,7 @@ void Listener::OnAccept(const boost::system::error_code& error, Socket socket, I
   if (error && !IsOfOneConnection(error)) return OnFault(error);
   faulty_ = false;
   const bool limited = options_.room != nullptr && !options_.may_use_reserve;
-  if (!error) {
+  if (!error && !(owner_only_ && IsStranger(socket))) {
     auto slot = connections_->Take(1);
     if (!slot.ok()) {
       Refuse(std::move(socket), slot.status());

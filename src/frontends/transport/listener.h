@@ -76,6 +76,7 @@ class Listener {
   TimePoint next_fault_line_;
   size_t next_loop_ = 0;
   uint16_t port_ = 0;
+  bool owner_only_ = false;  // of a Unix socket: only programs of the same user, and of root
 };
 
 }  // namespace nereid::transport
