@@ -17,7 +17,7 @@ struct CloudPortSettings {
   bool allow = false;
   std::string address = "0.0.0.0";
   uint16_t port = 8080;
-  int thread_count = 0;  // see kMostHttpThreads
+  int thread_count = 0;                            // see kMostHttpThreads
   std::shared_ptr<transport::BoundAddress> bound;  // null: not bound yet
 };
 

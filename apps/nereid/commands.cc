@@ -123,8 +123,8 @@ std::string CommandLines() {
 std::string CommandsHelp(const std::string& program) {
   std::string text = "\nCommands, each with a --help of its own:\n";
   for (const Command& command : Commands()) {
-    absl::StrAppend(
-        &text, absl::StrFormat("  %s %-13s %s\n", program, command.name, command.Summary()));
+    absl::StrAppend(&text,
+                    absl::StrFormat("  %s %-13s %s\n", program, command.name, command.Summary()));
   }
   return text;
 }

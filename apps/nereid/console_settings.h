@@ -14,7 +14,7 @@ namespace nereid {
 struct ConsoleSettings {
   bool allow = false;
   std::string address = "127.0.0.1";
-  uint16_t port = 0;  // 0: any free one
+  uint16_t port = 0;                               // 0: any free one
   std::shared_ptr<transport::BoundAddress> bound;  // null: not bound yet
 };
 

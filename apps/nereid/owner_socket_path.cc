@@ -46,9 +46,8 @@ absl::Status CheckOwnerFolder(const std::string& folder, uid_t user) {
   }
   const bool closed = (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
   if (S_ISDIR(found.st_mode) && found.st_uid == user && closed) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("'", folder, "' is not a folder that only the user with the number ", user,
-                   " may write to"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "'", folder, "' is not a folder that only the user with the number ", user, " may write to"));
 }
 
 }  // namespace nereid

@@ -20,8 +20,7 @@ std::string InTemporary(const char* name) { return absl::StrCat("/tmp", "/", nam
 
 TEST(OwnerSocketFolders, OfAUser) {
   EXPECT_THAT(OwnerSocketFolders("/run/here", 1000),
-              ElementsAre("/run/here/nereid", "/run/user/1000/nereid",
-                          InTemporary("nereid-1000")));
+              ElementsAre("/run/here/nereid", "/run/user/1000/nereid", InTemporary("nereid-1000")));
 }
 
 TEST(OwnerSocketFolders, OfRoot) {

@@ -95,8 +95,8 @@ class Services {
   HttpServerOptions http_options_;               // of the HTTP port; others have the same limits
   std::unique_ptr<GrpcServer> grpc_;
   std::unique_ptr<HttpServer> http_;
-  std::unique_ptr<CloudPorts> cloud_ports_;  // null: none
-  std::unique_ptr<ConsolePort> console_;     // null: none
+  std::unique_ptr<CloudPorts> cloud_ports_;    // null: none
+  std::unique_ptr<ConsolePort> console_;       // null: none
   std::unique_ptr<OwnerSocket> owner_socket_;  // null: none
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<HttpServer> metrics_;

@@ -26,11 +26,10 @@ std::string Inner(const std::string& graph) { return Bytes(5, Bytes(6, graph)); 
 TEST(NeededPartTest, WhatOnlyOtherOutputsNeedIsLeftOut) {
   const std::string needed = Node({"X", "w"}, {"a"}) + Node({"a"}, {"Y"});
   const std::string rest = Bytes(2, "graph") + Input("X");
-  const std::optional<NeededPart> part =
-      Read(Node({"X", "w"}, {"a"}) + Node({"a", "v"}, {"b"}) + Node({"a"}, {"Y"}) +
-               Node({"b"}, {"Z"}) + Bytes(2, "graph") + Weight("v") + Weight("w") + Input("X") +
-               Output("Y") + Output("Z"),
-           {"Y"});
+  const std::optional<NeededPart> part = Read(
+      Node({"X", "w"}, {"a"}) + Node({"a", "v"}, {"b"}) + Node({"a"}, {"Y"}) + Node({"b"}, {"Z"}) +
+          Bytes(2, "graph") + Weight("v") + Weight("w") + Input("X") + Output("Y") + Output("Z"),
+      {"Y"});
   ASSERT_TRUE(part.has_value());
   EXPECT_EQ(part->operators, 4u);
   EXPECT_EQ(part->operators_left_out, 2u);
@@ -63,8 +62,8 @@ TEST(NeededPartTest, WhatIsReadWithinAnOperatorIsNeeded) {
 }
 
 TEST(NeededPartTest, OptionalResultsConnectNothing) {
-  const std::string graph = Node({"X", ""}, {"Y", ""}) + Node({"X"}, {"", "Z"}) + Input("X") +
-                            Output("Y") + Output("Z");
+  const std::string graph =
+      Node({"X", ""}, {"Y", ""}) + Node({"X"}, {"", "Z"}) + Input("X") + Output("Y") + Output("Z");
   const std::optional<NeededPart> part = Read(graph, {"Y"});
   ASSERT_TRUE(part.has_value());
   EXPECT_EQ(part->operators_left_out, 1u);
@@ -87,9 +86,9 @@ TEST(NeededPartTest, InputsAndTheirValuesStay) {
 TEST(NeededPartTest, TensorsInOtherFiles) {
   const std::string outside = Bytes(8, "w") + Number(14, 1);
   const auto read = [](const std::string& more) {
-    return Read(Node({"X"}, {"Y"}) + Node({"X"}, {"Z"}) + Input("X") + Output("Y") + Output("Z") +
-                    more,
-                {"Y"});
+    return Read(
+        Node({"X"}, {"Y"}) + Node({"X"}, {"Z"}) + Input("X") + Output("Y") + Output("Z") + more,
+        {"Y"});
   };
   EXPECT_TRUE(read(Bytes(5, Bytes(8, "w") + Number(14, 0))).has_value());
   EXPECT_FALSE(read(Bytes(5, outside)).has_value());

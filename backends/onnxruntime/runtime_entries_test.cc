@@ -59,9 +59,7 @@ std::string Content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::set<std::string> Listed() {
-  return {std::begin(kRuntimeEntries), std::end(kRuntimeEntries)};
-}
+std::set<std::string> Listed() { return {std::begin(kRuntimeEntries), std::end(kRuntimeEntries)}; }
 
 TEST(RuntimeEntriesTest, NoneOfTheHeaderIsMissing) {
   const std::string header = Content(NEREID_ORT_SESSION_KEYS);

@@ -75,8 +75,7 @@ struct WireField {
 class WireMessage {
  public:
   WireMessage(WireFile* file, uint64_t begin, uint64_t end) : file_(file), at_(begin), end_(end) {}
-  WireMessage(WireFile* file, const WireField& field)
-      : WireMessage(file, field.begin, field.end) {}
+  WireMessage(WireFile* file, const WireField& field) : WireMessage(file, field.begin, field.end) {}
 
   // False at the end of the message, and if it is damaged.
   bool Next(WireField* field);

@@ -85,9 +85,8 @@ bool Matches(std::string_view pattern, std::string_view name) {
 }
 
 const OptionSpec* FindSpec(std::span<const OptionSpec> specs, std::string_view name) {
-  const auto found = std::find_if(specs.begin(), specs.end(), [&](const OptionSpec& spec) {
-    return Matches(spec.name, name);
-  });
+  const auto found = std::find_if(specs.begin(), specs.end(),
+                                  [&](const OptionSpec& spec) { return Matches(spec.name, name); });
   return found == specs.end() ? nullptr : &*found;
 }
 
@@ -134,8 +133,8 @@ class OptionReader {
       values_.by_prefix_.emplace_back(name, value);
       if (!IsRead(*spec, name)) {
         return Remark(Level::kWarning, name,
-                      StrCat("is passed on to ", spec->reader,
-                             ", which is not known to read it", Advice(name)));
+                      StrCat("is passed on to ", spec->reader, ", which is not known to read it",
+                             Advice(name)));
       }
     } else if (spec->stands_for.empty()) {
       values_.values_.insert_or_assign(std::string(name), *std::move(read));

@@ -169,8 +169,8 @@ TEST_F(OptionsTest, NamesThatAreOnlyPassedOnAreComparedWithThoseThatAreRead) {
   EXPECT_THAT(warning("engine.disable_pakcing"),
               HasSubstr("model 'm': parameter 'engine.disable_pakcing' is passed on to Engine, "
                         "which is not known to read it (did you mean 'engine.disable_packing'?)"));
-  EXPECT_THAT(warning("engine.x"), AllOf(HasSubstr("which is not known to read it"),
-                                         Not(HasSubstr("did you mean"))));
+  EXPECT_THAT(warning("engine.x"),
+              AllOf(HasSubstr("which is not known to read it"), Not(HasSubstr("did you mean"))));
   EXPECT_THAT(warning("ngine.disable_packing"),
               HasSubstr("is unknown and has no effect (did you mean 'engine.disable_packing'?)"));
 }

@@ -122,8 +122,8 @@ bool AddCallType(PyObject* module) {
       {Py_tp_getset, attributes},
       {0, nullptr},
   };
-  static PyType_Spec spec = {"nereid_server._native.Call", sizeof(CallObject), 0, Py_TPFLAGS_DEFAULT,
-                             slots};
+  static PyType_Spec spec = {"nereid_server._native.Call", sizeof(CallObject), 0,
+                             Py_TPFLAGS_DEFAULT, slots};
   call_type = AddType(module, "Call", &spec);
   return call_type != nullptr;
 }

@@ -134,8 +134,8 @@ bool AddServerType(PyObject* module) {
       {Py_tp_methods, methods.data()},
       {0, nullptr},
   };
-  static PyType_Spec spec = {"nereid_server._native.Server", sizeof(ServerObject), 0, Py_TPFLAGS_DEFAULT,
-                             slots};
+  static PyType_Spec spec = {"nereid_server._native.Server", sizeof(ServerObject), 0,
+                             Py_TPFLAGS_DEFAULT, slots};
   return AddType(module, "Server", &spec) != nullptr;
 }
 

@@ -277,7 +277,8 @@ bool AddTensorType(PyObject* module) {
       {kReleaseBufferSlot, reinterpret_cast<void*>(ReleaseBuffer)},
       {0, nullptr},
   };
-  static PyType_Spec spec = {"nereid_server.Tensor", sizeof(TensorObject), 0, Py_TPFLAGS_DEFAULT, slots};
+  static PyType_Spec spec = {"nereid_server.Tensor", sizeof(TensorObject), 0, Py_TPFLAGS_DEFAULT,
+                             slots};
   tensor_type = AddType(module, "Tensor", &spec);
   return tensor_type != nullptr;
 }

@@ -81,8 +81,8 @@ bool AddWakerType(PyObject* module) {
       {Py_tp_methods, methods},
       {0, nullptr},
   };
-  static PyType_Spec spec = {"nereid_server._native.Waker", sizeof(WakerObject), 0, Py_TPFLAGS_DEFAULT,
-                             slots};
+  static PyType_Spec spec = {"nereid_server._native.Waker", sizeof(WakerObject), 0,
+                             Py_TPFLAGS_DEFAULT, slots};
   waker_type = AddType(module, "Waker", &spec);
   return waker_type != nullptr;
 }

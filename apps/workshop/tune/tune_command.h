@@ -10,9 +10,9 @@
 
 namespace nereid {
 
-// `args`: the arguments after "tune"; `nereid`: the program that serves what is measured. Writes the
-// result to `out`, errors and progress to `err`. Returns the exit status. Catches SIGINT and SIGTERM
-// for as long as it runs.
+// `args`: the arguments after "tune"; `nereid`: the program that serves what is measured. Writes
+// the result to `out`, errors and progress to `err`. Returns the exit status. Catches SIGINT and
+// SIGTERM for as long as it runs.
 int TuneCommand(const std::vector<std::string>& args, const std::string& nereid, std::ostream& out,
                 std::ostream& err);
 

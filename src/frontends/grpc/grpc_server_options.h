@@ -60,9 +60,9 @@ struct GrpcExecutors {
 };
 
 struct GrpcServerOptions {
-  std::string address = "0.0.0.0";    // an address or a host name
-  uint16_t port = 0;                  // 0: any free one, see GrpcServer::port()
-  bool reuse_port = false;            // let other processes listen on the same port too
+  std::string address = "0.0.0.0";  // an address or a host name
+  uint16_t port = 0;                // 0: any free one, see GrpcServer::port()
+  bool reuse_port = false;          // let other processes listen on the same port too
   // That address, taken already; null: the server takes it at its start.
   std::shared_ptr<transport::BoundAddress> bound;
   int infer_threads = 2;              // event loops, 1 to 128

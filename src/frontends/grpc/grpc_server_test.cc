@@ -293,8 +293,8 @@ TEST(GrpcServer, PortInUse) {
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(second.status().message()),
-              ::testing::StartsWith(
-                  absl::StrCat("Socket '127.0.0.1:", options.port, "' already in use by process ")));
+              ::testing::StartsWith(absl::StrCat("Socket '127.0.0.1:", options.port,
+                                                 "' already in use by process ")));
 }
 
 TEST(GrpcServer, SharedPort) {

@@ -27,7 +27,7 @@ struct HttpServerOptions {
   bool reuse_port = false;          // let other processes listen on the same port too
   // That address, taken already; null: the server takes it at its start.
   std::shared_ptr<transport::BoundAddress> bound;
-  int thread_count = 1;             // I/O threads, each with its own event loop
+  int thread_count = 1;  // I/O threads, each with its own event loop
 
   uint64_t max_connections = 10'000;  // beyond: 503 and closed; 0 = unlimited
   // Shared with other ports; null: nobody counts the descriptors.

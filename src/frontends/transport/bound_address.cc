@@ -66,8 +66,7 @@ absl::Status Failure(const AddressToBind& where, int error) {
     return absl::InternalError(absl::StrCat("cannot listen on '", where.address, ":", where.port,
                                             "': ", std::strerror(error)));
   }
-  std::string text =
-      absl::StrCat("Socket '", where.address, ":", where.port, "' already in use ");
+  std::string text = absl::StrCat("Socket '", where.address, ":", where.port, "' already in use ");
   const auto endpoint = Resolve(where);
   if (endpoint.ok()) absl::StrAppend(&text, HolderText(*endpoint, FindPortHolder(*endpoint)));
   if (!where.port_option.empty()) {

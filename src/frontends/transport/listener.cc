@@ -111,8 +111,7 @@ void Listener::OnFault(const boost::system::error_code& error) {
   ++faults_;
   if (now >= next_fault_line_) {
     LOG_WARNING << "cannot accept a connection for " << options_.where.protocol << ": "
-                << error.message()
-                << (faults_ > 1 ? absl::StrCat(" (", faults_, " times)") : "");
+                << error.message() << (faults_ > 1 ? absl::StrCat(" (", faults_, " times)") : "");
     next_fault_line_ = now + kLogInterval;
     faults_ = 0;
   }

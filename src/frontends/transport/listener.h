@@ -24,7 +24,7 @@
 namespace nereid::transport {
 
 struct ListenOptions {
-  AddressToBind where;  // for port 0, see Listener::port()
+  AddressToBind where;                  // for port 0, see Listener::port()
   std::shared_ptr<BoundAddress> bound;  // that address; null: it is not bound yet
   // What a connection over the limit is told before it is closed; null: nothing.
   std::function<std::string(const absl::Status& reason)> refusal;

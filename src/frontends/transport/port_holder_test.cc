@@ -35,10 +35,9 @@ class PortHolderTest : public ::testing::Test {
   }
   // `local`: the words of the address, a colon and the port, as the kernel writes them.
   void AddSocket(const std::string& list, const std::string& local, const char* state, int inode) {
-    Write("net/" + list,
-          absl::StrCat("   0: ", local, " 00000000:0000 ", state,
-                       " 00000000:00000000 00:00000000 00000000  1000        0 ", inode,
-                       " 1 0000000000000000 100 0 0 10 0\n"));
+    Write("net/" + list, absl::StrCat("   0: ", local, " 00000000:0000 ", state,
+                                      " 00000000:00000000 00:00000000 00000000  1000        0 ",
+                                      inode, " 1 0000000000000000 100 0 0 10 0\n"));
   }
   void AddProcess(int pid, const std::string& command, int inode) {
     const fs::path process = proc_ / std::to_string(pid);
