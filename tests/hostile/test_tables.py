@@ -140,7 +140,7 @@ def choose(kind: str, row: Row, protocols: Sequence[Protocol]) -> Sequence[Proto
         protocols = [one for one in protocols if one.port == "http" and not one.tls]
         if row.port == "metrics":  # nor HTTP/2
             protocols = [one for one in protocols if one.version == 1]
-    if LONG:
+    if LONG or not protocols:
         return protocols
     return [protocols[zlib.crc32(f"{kind} {row.name}".encode()) % len(protocols)]]
 
