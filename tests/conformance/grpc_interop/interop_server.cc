@@ -78,8 +78,8 @@ absl::Status Serve(TestService* service, const sigset_t& ends) {
   const auto settings = std::make_shared<http2::ConnectionSettings>();
   settings->acceptor = service;
   transport::PortOptions options;
-  options.listen.protocol = "gRPC";
-  options.listen.address = "127.0.0.1";
+  options.listen.where.protocol = "gRPC";
+  options.listen.where.address = "127.0.0.1";
   options.loop.sweep_interval = std::chrono::milliseconds(20);
   options.thread_name = "interop";
   options.connections_name = "connections";
