@@ -11,7 +11,8 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(nereid_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
 endif()
 
-# Binaries name files from the folder of the checkout on (__FILE__), and so are the same wherever they are built.
+# Binaries name files from the folder of the checkout on (__FILE__): no path of a machine is in them. Debugging information, and the
+# build IDs made from it, still differ by folder.
 # Debuggers and sanitizers are not concerned: they read the debugging information.
 foreach(folder ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
   add_compile_options(-fmacro-prefix-map=${folder}/=)
