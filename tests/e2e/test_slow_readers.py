@@ -108,6 +108,15 @@ OPTIONS = (
 )
 
 
+# A client's library takes ahead what its windows hold. It would enlarge them as it measures the
+# connection, on a slow machine to more than some streams are long.
+CHANNEL = [
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.http2.bdp_probe", 0),
+    ("grpc.http2.lookahead_bytes", 65_536),
+]
+
+
 def instances(count: int) -> str:
     return f"instance_group [ {{ kind: KIND_CPU count: {count} }} ]\n"
 
@@ -183,9 +192,7 @@ class GrpcClient:
     """A client of a stream that reads only when told."""
 
     def __init__(self, server: ServerProcess, case: Case, n: int) -> None:
-        self._channel = grpc.insecure_channel(
-            server.grpc_url, options=[("grpc.max_receive_message_length", -1)]
-        )
+        self._channel = grpc.insecure_channel(server.grpc_url, options=CHANNEL)
         self._requests: queue.Queue[Any] = queue.Queue()
         self._requests.put(case.message(n))
         stub = service_pb2_grpc.GRPCInferenceServiceStub(self._channel)
@@ -252,10 +259,14 @@ def waiting(server: ServerProcess) -> float:
 def stall(server: ServerProcess, client: Client, case: Case) -> Any:
     """A client that has got all that it may and reads nothing."""
     stalled = client(server, case, case.many)
-    poll_until(
-        "responses wait", lambda: waiting(server) > LIMIT / 2, explain=lambda: _page(server)
-    )
-    poll_until("no more come", lambda: _is_still(server))
+    try:
+        poll_until(
+            "responses wait", lambda: waiting(server) > LIMIT / 2, explain=lambda: _page(server)
+        )
+        poll_until("no more come", lambda: _is_still(server))
+    except BaseException:
+        stalled.close()  # or the next test would find what waits for it
+        raise
     return stalled
 
 
@@ -314,12 +325,16 @@ def test_others_go_on(server: ServerProcess, client: Client, case: Case) -> None
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.model)
 def test_many_stalled_streams(server: ServerProcess, case: Case) -> None:
-    stalled = [stall(server, GrpcClient, case) for _ in range(6)]
-    other = GrpcClient(server, case, 3)
-    assert len(other.read()) == 3
-    other.close()
-    for one in stalled:
-        one.close()
+    stalled: list[Any] = []
+    try:
+        for _ in range(6):
+            stalled.append(stall(server, GrpcClient, case))
+        other = GrpcClient(server, case, 3)
+        assert len(other.read()) == 3
+        other.close()
+    finally:
+        for one in stalled:
+            one.close()
     poll_until("all is given back", lambda: waiting(server) == 0)
 
 
@@ -336,9 +351,7 @@ def test_a_model_that_ignores_credit_ends_its_own_stream(
     server = server_factory(
         model_repository, f"--max-waiting-stream-bytes={LIMIT}", "--max-in-flight-bytes=67108864"
     )
-    with grpc.insecure_channel(
-        server.grpc_url, options=[("grpc.max_receive_message_length", -1)]
-    ) as channel:
+    with grpc.insecure_channel(server.grpc_url, options=CHANNEL) as channel:
         stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
         requests: queue.Queue[Any] = queue.Queue()
         request = pb.ModelInferRequest(model_name="flood", id="greedy")
