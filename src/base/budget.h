@@ -8,7 +8,9 @@
 #include <absl/strings/str_cat.h>
 
 #include <atomic>
+#include <cassert>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -18,18 +20,37 @@ namespace nereid {
 
 class Budget;
 
+// What one client holds of a budget by all of its requests together, whoever has the units. Made by
+// what the client is known by, such as its connection; units that outlive that keep it alive.
+// Thread-safe.
+class Holder {
+ public:
+  Holder() = default;
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
+
+  uint64_t held() const { return held_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class BudgetUnits;
+  std::atomic<uint64_t> held_{0};
+};
+
 // A share of a Budget, returned on destruction. Owned by the object that the limit counts (a
 // request, a response, a connection), so that no path can leak it. Thread-compatible, move-only.
 class BudgetUnits {
  public:
   BudgetUnits() = default;
   BudgetUnits(BudgetUnits&& other) noexcept
-      : budget_(std::exchange(other.budget_, nullptr)), amount_(std::exchange(other.amount_, 0)) {}
+      : budget_(std::exchange(other.budget_, nullptr)),
+        amount_(std::exchange(other.amount_, 0)),
+        holder_(std::move(other.holder_)) {}
   BudgetUnits& operator=(BudgetUnits&& other) noexcept {
     if (this != &other) {
       Return();
       budget_ = std::exchange(other.budget_, nullptr);
       amount_ = std::exchange(other.amount_, 0);
+      holder_ = std::move(other.holder_);
     }
     return *this;
   }
@@ -40,18 +61,26 @@ class BudgetUnits {
   inline void Keep(uint64_t amount);
   // Hands over `amount` of the units, or all if they are fewer.
   inline BudgetUnits Split(uint64_t amount);
-  // Takes over `more`, which belongs to the same budget or is empty.
-  void Add(BudgetUnits more) {
-    if (more.budget_ != nullptr) budget_ = std::exchange(more.budget_, nullptr);
-    amount_ += std::exchange(more.amount_, 0);
-  }
+  // Takes over `more`, which belongs to the same budget and the same holder, or is empty.
+  inline void Add(BudgetUnits more);
   uint64_t amount() const { return amount_; }
+  // Whose they are; null if nobody is known.
+  const std::shared_ptr<Holder>& holder() const { return holder_; }
 
  private:
   friend class Budget;
   BudgetUnits(Budget* budget, uint64_t amount) : budget_(budget), amount_(amount) {}
+  // Has `holder` hold them, too. REQUIRES: nobody does yet.
+  void HoldFor(const std::shared_ptr<Holder>& holder) {
+    if (holder == nullptr) return;
+    holder->held_.fetch_add(amount_, std::memory_order_relaxed);
+    holder_ = holder;
+  }
+  inline void GiveBack(uint64_t amount);
+
   Budget* budget_ = nullptr;
   uint64_t amount_ = 0;
+  std::shared_ptr<Holder> holder_;
 };
 
 class Budget {
@@ -77,6 +106,15 @@ class Budget {
     return TakeIf(amount, held, [this, held, use](uint64_t used, uint64_t wish) {
       return MayTake(limit_, use, used, wish, held);
     });
+  }
+
+  // As TakeFairly, for a client of which `holder`, unless null, knows what it holds.
+  absl::StatusOr<BudgetUnits> TakeFor(const std::shared_ptr<Holder>& holder, uint64_t amount,
+                                      ShareUse use) {
+    absl::StatusOr<BudgetUnits> units =
+        TakeFairly(amount, holder == nullptr ? 0 : holder->held(), use);
+    if (units.ok()) units->HoldFor(holder);
+    return units;
   }
 
   // The most that one client can get while no other client holds anything.
@@ -117,21 +155,36 @@ class Budget {
   std::atomic<uint64_t> used_{0};
 };
 
-inline void BudgetUnits::Return() {
-  if (budget_ != nullptr) budget_->used_.fetch_sub(amount_, std::memory_order_relaxed);
-  budget_ = nullptr;
-  amount_ = 0;
+inline void BudgetUnits::GiveBack(uint64_t amount) {
+  if (amount == 0) return;
+  if (budget_ != nullptr) budget_->used_.fetch_sub(amount, std::memory_order_relaxed);
+  if (holder_ != nullptr) holder_->held_.fetch_sub(amount, std::memory_order_relaxed);
+  amount_ -= amount;
 }
+
+inline void BudgetUnits::Return() {
+  GiveBack(amount_);
+  budget_ = nullptr;
+  holder_ = nullptr;
+}
+
+inline void BudgetUnits::Keep(uint64_t amount) { GiveBack(amount_ - amount); }
 
 inline BudgetUnits BudgetUnits::Split(uint64_t amount) {
   if (amount > amount_) amount = amount_;
   amount_ -= amount;
-  return BudgetUnits(budget_, amount);
+  BudgetUnits part(budget_, amount);
+  part.holder_ = holder_;
+  return part;
 }
 
-inline void BudgetUnits::Keep(uint64_t amount) {
-  if (budget_ != nullptr) budget_->used_.fetch_sub(amount_ - amount, std::memory_order_relaxed);
-  amount_ = amount;
+inline void BudgetUnits::Add(BudgetUnits more) {
+  if (amount_ == 0) {
+    *this = std::move(more);
+  } else {
+    assert(more.amount_ == 0 || more.holder_ == holder_);
+    amount_ += std::exchange(more.amount_, 0);
+  }
 }
 
 }  // namespace nereid

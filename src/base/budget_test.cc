@@ -36,6 +36,37 @@ TEST(BudgetTest, UnitsCanBeSplit) {
   EXPECT_EQ(budget.used(), 0u);
 }
 
+TEST(BudgetTest, AHolderHoldsWhatIsTakenForItWhoeverHasIt) {
+  Budget budget("bytes", 800);
+  const auto big = std::make_shared<Holder>();
+  BudgetUnits first = *budget.TakeFor(big, 300, ShareUse::kAdmission);
+  BudgetUnits second = *budget.TakeFor(big, 300, ShareUse::kAdmission);
+  EXPECT_EQ(big->held(), 600u);
+  EXPECT_FALSE(budget.TakeFor(big, 10, ShareUse::kAdmission).ok()) << "the rest is for others";
+  EXPECT_TRUE(budget.TakeFor(std::make_shared<Holder>(), 90, ShareUse::kAdmission).ok());
+  EXPECT_TRUE(budget.TakeFor(nullptr, 90, ShareUse::kAdmission).ok());
+
+  BudgetUnits part = first.Split(100);
+  first.Keep(50);
+  EXPECT_EQ(big->held(), 450u);
+  second.Add(std::move(part));
+  second = BudgetUnits();
+  EXPECT_EQ(big->held(), 50u);
+  first.Return();
+  EXPECT_EQ(big->held(), 0u);
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST(BudgetTest, UnitsMayOutliveTheirHoldersOwner) {
+  Budget budget("bytes", 100);
+  BudgetUnits units = *budget.TakeFor(std::make_shared<Holder>(), 60, ShareUse::kAdmission);
+  BudgetUnits moved = std::move(units);
+  units.Return();
+  EXPECT_EQ(budget.used(), 60u);
+  moved.Return();
+  EXPECT_EQ(budget.used(), 0u);
+}
+
 TEST(BudgetTest, ARefusalNamesTheBudgetAndTakesNothing) {
   Budget budget("bytes", 100);
   const absl::StatusOr<BudgetUnits> units = budget.Take(60);

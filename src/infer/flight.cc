@@ -41,6 +41,7 @@ InferRequest* Flight::BeginIssue(std::shared_ptr<Flight> self, Outputs outputs) 
                         outputs.userp.get()};
   target.kept = std::move(outputs.userp);
   target.credit = std::move(outputs.credit);
+  target.holder = std::move(outputs.holder);
   request->set_response_target(target);
   issued_.store(true, std::memory_order_relaxed);
   self_ = std::move(self);

@@ -56,7 +56,7 @@ absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
   OutputBuffer buffer;
   buffer.byte_size = byte_size;
   buffer.place = wish;
-  buffer.held = response_->held();
+  buffer.holder = response_->holder();
   RETURN_IF_ERROR(NoteRefusal(
       response_->allocator()->Allocate(name_.c_str(), response_->allocator_userp(), &buffer)));
   SetBuffer(buffer);
@@ -66,7 +66,7 @@ absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
 absl::Status ResponseOutput::Lend(const LentBytes& bytes) {
   RETURN_IF_ERROR(CheckUnallocated());
   OutputBuffer buffer;
-  buffer.held = response_->held();
+  buffer.holder = response_->holder();
   RETURN_IF_ERROR(NoteRefusal(
       response_->allocator()->Lend(name_.c_str(), response_->allocator_userp(), bytes, &buffer)));
   SetBuffer(buffer);
@@ -117,7 +117,9 @@ InferResponse::InferResponse(std::shared_ptr<ResponseStream> stream,
   outputs_.reserve(model_->config().outputs.size());
 }
 
-uint64_t InferResponse::held() const { return stream_ == nullptr ? 0 : stream_->held(); }
+const std::shared_ptr<Holder>* InferResponse::holder() const {
+  return stream_ == nullptr ? nullptr : &stream_->holder();
+}
 
 InferResponse::~InferResponse() { ClearOutputs(); }
 

@@ -106,8 +106,8 @@ class NEREID_API InferResponse {
   // The stream that will carry the response; dropped when it is sent.
   std::shared_ptr<ResponseStream> TakeStream() { return std::move(stream_); }
   const std::shared_ptr<ResponseStream>& stream() const { return stream_; }
-  // Bytes of answers that wait for the client of the stream.
-  uint64_t held() const;
+  // The client of the stream, as the one who holds units; null without a stream.
+  const std::shared_ptr<Holder>* holder() const;
   // Drops outputs and parameters (for a response that became an error).
   void ClearOutputs();
 

@@ -126,11 +126,11 @@ TEST(ResponseCreditTest, NoWaiterIsForgottenOrCalledTwice) {
 class NoRoom final : public OutputAllocator {
  public:
   absl::Status Allocate(const char*, void*, OutputBuffer* buffer) const override {
-    held = buffer->held;
+    client = buffer->holder == nullptr ? nullptr : *buffer->holder;
     return absl::UnavailableError("server limit 'in-flight bytes' is exhausted");
   }
   void Release(const OutputBuffer&) const override {}
-  mutable uint64_t held = 0;
+  mutable std::shared_ptr<Holder> client;
 };
 
 struct Received {
@@ -151,6 +151,7 @@ class StreamCreditTest : public testing::Test {
   StreamCreditTest() {
     ResponseTarget target{&Receive, &received_, nullptr, &no_room_, nullptr};
     target.credit = credit_;
+    target.holder = client_;
     stream_ = std::make_shared<ResponseStream>(ModelPass::Enter(model_), "id7", target);
   }
 
@@ -162,6 +163,7 @@ class StreamCreditTest : public testing::Test {
   }
 
   const std::shared_ptr<ResponseCredit> credit_ = MakeCredit();
+  const std::shared_ptr<Holder> client_ = std::make_shared<Holder>();
   NoRoom no_room_;
   Received received_;
   const std::shared_ptr<FakeModel> model_ =
@@ -170,10 +172,9 @@ class StreamCreditTest : public testing::Test {
   std::unique_ptr<InferResponse> response_;
 };
 
-TEST_F(StreamCreditTest, OutputsAreChargedWithWhatTheStreamHolds) {
-  credit_->account()->store(77);
+TEST_F(StreamCreditTest, OutputsAreTheClients) {
   EXPECT_TRUE(absl::IsUnavailable(Fill()));
-  EXPECT_EQ(no_room_.held, 77u);
+  EXPECT_EQ(no_room_.client, client_);
   EXPECT_EQ(received_.text, "") << "it has credit: the error is the backend's to report";
   EXPECT_FALSE(stream_->IsCancelled());
 }

@@ -49,6 +49,8 @@ struct ResponseTarget {
   std::shared_ptr<const void> kept = nullptr;
   // Whether further responses are wanted; null: always, as many as come.
   std::shared_ptr<ResponseCredit> credit = nullptr;
+  // The client, as the one who holds units of the byte limit; null if nobody is known.
+  std::shared_ptr<Holder> holder = nullptr;
 };
 
 // Sees the responses of one stream before they are delivered, on the threads that send them. Owned
@@ -139,6 +141,7 @@ class NEREID_API ResponseStream : public std::enable_shared_from_this<ResponseSt
   void OnCredit(ResponseCredit::Waiter waiter);
   // Null: there is credit at all times.
   const std::shared_ptr<ResponseCredit>& credit() const { return target_.credit; }
+  const std::shared_ptr<Holder>& holder() const { return target_.holder; }
   // Bytes of answers that wait for the client.
   uint64_t held() const { return target_.credit == nullptr ? 0 : target_.credit->held(); }
   // No memory was left for an output. If the sender goes on without credit, the stream ends with

@@ -23,9 +23,12 @@ struct alignas(kAlignment) Header {
   void* lender = nullptr;
 };
 
-absl::Status Charge(Budget* budget, size_t byte_size, uint64_t held, BudgetUnits* units) {
+// For `buffer`, which will have `byte_size` bytes.
+absl::Status Charge(Budget* budget, size_t byte_size, const OutputBuffer& buffer,
+                    BudgetUnits* units) {
   if (budget == nullptr) return absl::OkStatus();
-  absl::StatusOr<BudgetUnits> taken = budget->TakeFairly(byte_size, held, ShareUse::kAnswer);
+  absl::StatusOr<BudgetUnits> taken = budget->TakeFor(
+      buffer.holder == nullptr ? nullptr : *buffer.holder, byte_size, ShareUse::kAnswer);
   if (taken.ok()) *units = *std::move(taken);
   return taken.status();
 }
@@ -52,7 +55,7 @@ absl::Status HeapOutputAllocator::Allocate(const char* tensor_name, void* alloca
   buffer->place = MemoryPlace{};
   if (buffer->byte_size == 0) return absl::OkStatus();
   BudgetUnits units;
-  RETURN_IF_ERROR(Charge(budget_, buffer->byte_size, buffer->held, &units));
+  RETURN_IF_ERROR(Charge(budget_, buffer->byte_size, *buffer, &units));
   const size_t total =
       sizeof(Header) + (buffer->byte_size + kAlignment - 1) / kAlignment * kAlignment;
   void* memory = total > buffer->byte_size ? std::aligned_alloc(kAlignment, total) : nullptr;
@@ -67,7 +70,7 @@ absl::Status HeapOutputAllocator::Lend(const char* tensor_name, void* allocator_
                                        const LentBytes& bytes, OutputBuffer* buffer) const {
   if (!lends_) return OutputAllocator::Lend(tensor_name, allocator_userp, bytes, buffer);
   BudgetUnits units;
-  RETURN_IF_ERROR(Charge(budget_, bytes.byte_size, buffer->held, &units));
+  RETURN_IF_ERROR(Charge(budget_, bytes.byte_size, *buffer, &units));
   void* const memory = std::aligned_alloc(kAlignment, sizeof(Header));
   if (memory == nullptr) return OutOfMemory(sizeof(Header), tensor_name);
   buffer->userp = new (memory) Header{std::move(units), bytes.release, bytes.userp};

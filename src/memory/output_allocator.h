@@ -15,6 +15,7 @@
 namespace nereid {
 
 class Budget;
+class Holder;
 
 // One buffer. Owned by the response that asked for it until OutputAllocator::Release.
 struct OutputBuffer {
@@ -22,7 +23,8 @@ struct OutputBuffer {
   size_t byte_size = 0;
   MemoryPlace place;      // in: preferred by the backend; out: actual
   void* userp = nullptr;  // private to the allocator
-  uint64_t held = 0;      // in: what the client's other answers hold already
+  // In: the client, as the one who holds units; null, or valid until the call returns.
+  const std::shared_ptr<Holder>* holder = nullptr;
 };
 
 // Bytes that a backend lends to a response instead of filling a buffer. `release` is called once

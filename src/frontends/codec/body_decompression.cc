@@ -12,11 +12,11 @@ namespace nereid {
 
 absl::StatusOr<absl::Span<char>> MakeRoomForPlain(std::shared_ptr<ReceivedBody>* plain,
                                                   size_t aligned_offset, Budget* budget,
-                                                  uint64_t held, uint64_t filled, uint64_t wish) {
+                                                  const std::shared_ptr<Holder>& holder,
+                                                  uint64_t filled, uint64_t wish) {
   ReceivedBody* body = plain->get();
   const uint64_t have = body == nullptr ? 0 : body->capacity();
-  if (body != nullptr) held += body->charged();
-  ASSIGN_OR_RETURN(BudgetUnits units, budget->TakeFairly(wish - have, held, ShareUse::kAdmission));
+  ASSIGN_OR_RETURN(BudgetUnits units, budget->TakeFor(holder, wish - have, ShareUse::kAdmission));
   if (body == nullptr) {
     *plain = ReceivedBody::Reserve(wish, aligned_offset);
     body = plain->get();
@@ -43,8 +43,8 @@ absl::StatusOr<bool> BodyDecompression::Run(uint64_t pause_at) {
 }
 
 absl::StatusOr<absl::Span<char>> BodyDecompression::MakeRoom(uint64_t filled, uint64_t wish) {
-  const uint64_t held = compressed_ == nullptr ? 0 : compressed_->charged();
-  return MakeRoomForPlain(&plain_, aligned_offset_, budget_, held, filled, wish);
+  return MakeRoomForPlain(&plain_, aligned_offset_, budget_,
+                          compressed_ == nullptr ? nullptr : compressed_->holder(), filled, wish);
 }
 
 std::shared_ptr<ReceivedBody> BodyDecompression::Finish() {

@@ -19,11 +19,12 @@
 namespace nereid {
 
 // RoomForPlain (compression.h) in `*plain`, which is made by the first call, with the byte at
-// `aligned_offset` on a 64-byte boundary. `budget` pays for it, on behalf of a client that holds
-// `held` of it besides. UNAVAILABLE without memory.
+// `aligned_offset` on a 64-byte boundary. `budget` pays for it, on behalf of `holder`, who may be
+// null. UNAVAILABLE without memory.
 absl::StatusOr<absl::Span<char>> MakeRoomForPlain(std::shared_ptr<ReceivedBody>* plain,
                                                   size_t aligned_offset, Budget* budget,
-                                                  uint64_t held, uint64_t filled, uint64_t wish);
+                                                  const std::shared_ptr<Holder>& holder,
+                                                  uint64_t filled, uint64_t wish);
 
 class BodyDecompression {
  public:

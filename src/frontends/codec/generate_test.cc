@@ -162,7 +162,7 @@ TEST_F(GenerateReaderTest, MemoryIsChargedBeforeItIsTaken) {
   for (int i = 1; i < 100'000; ++i) json += ",7";
   json += "]}";
   Budget budget("bytes", 2'400'000);
-  buffers_.ChargeTo(&budget, 0);
+  buffers_.ChargeTo(&budget, nullptr);
   ASSERT_EQ(Read(json), absl::OkStatus()) << "six times the text for the index, and the tensor";
   EXPECT_GE(budget.used(), 400'000u);
   EXPECT_LT(budget.used(), 401'000u) << "the index is gone";

@@ -33,12 +33,12 @@ TEST(JsonParseTest, ATreeIsPaidForWhileItLives) {
   Budget budget("bytes in flight", 100 << 20, "--max-bytes");
   {
     JsonTree tree;
-    ASSERT_TRUE(ParseJson(List("0", 1'000'000), kDepth, ParseBudget(&budget, 0), &tree).ok());
+    ASSERT_TRUE(ParseJson(List("0", 1'000'000), kDepth, ParseBudget(&budget, nullptr), &tree).ok());
     EXPECT_GE(budget.used(), 40'000'000u);
     EXPECT_EQ(tree.Size(), 1'000'000u);
-    ASSERT_TRUE(ParseJson("[]", kDepth, ParseBudget(&budget, 0), &tree).ok());
+    ASSERT_TRUE(ParseJson("[]", kDepth, ParseBudget(&budget, nullptr), &tree).ok());
     EXPECT_EQ(budget.used(), 0u) << "the larger tree is gone";
-    ASSERT_TRUE(ParseJson(List("0", 100'000), kDepth, ParseBudget(&budget, 0), &tree).ok());
+    ASSERT_TRUE(ParseJson(List("0", 100'000), kDepth, ParseBudget(&budget, nullptr), &tree).ok());
     EXPECT_GT(budget.used(), 0u);
   }
   EXPECT_EQ(budget.used(), 0u);
@@ -48,12 +48,12 @@ TEST(JsonParseTest, WhatTheBudgetRefusesIsNotParsed) {
   Budget budget("bytes in flight", 10 << 20, "--max-bytes");
   JsonTree tree;
   const absl::Status refused =
-      ParseJson(List("0", 1'000'000), kDepth, ParseBudget(&budget, 0), &tree);
+      ParseJson(List("0", 1'000'000), kDepth, ParseBudget(&budget, nullptr), &tree);
   EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
   EXPECT_NE(refused.message().find("--max-bytes"), std::string::npos);
   EXPECT_TRUE(tree.IsNull());
   EXPECT_EQ(budget.used(), 0u);
-  EXPECT_TRUE(ParseJson("[1]", kDepth, ParseBudget(&budget, 0), &tree).ok());
+  EXPECT_TRUE(ParseJson("[1]", kDepth, ParseBudget(&budget, nullptr), &tree).ok());
 }
 
 TEST(JsonParseTest, ATextThatIsTooLongForItsPlace) {
@@ -81,7 +81,7 @@ TEST(JsonParseTest, NoTreeTakesMoreThanItIsChargedFor) {
     Budget budget("bytes", 0);
     const struct mallinfo2 before = mallinfo2();
     JsonTree tree;
-    ASSERT_TRUE(ParseJson(text, kDepth, ParseBudget(&budget, 0), &tree).ok());
+    ASSERT_TRUE(ParseJson(text, kDepth, ParseBudget(&budget, nullptr), &tree).ok());
     const struct mallinfo2 after = mallinfo2();
     const size_t taken = after.uordblks + after.hblkhd - before.uordblks - before.hblkhd;
     EXPECT_GT(taken, 0u);
@@ -98,7 +98,7 @@ TEST(JsonParseTest, WantOfMemoryIsAnError) {
     const rlimit little{300 << 20, 300 << 20};
     if (setrlimit(RLIMIT_AS, &little) != 0) std::exit(2);
     JsonTree tree;
-    const absl::Status parsed = ParseJson(text, kDepth, ParseBudget(nullptr, 0), &tree);
+    const absl::Status parsed = ParseJson(text, kDepth, ParseBudget(nullptr, nullptr), &tree);
     std::exit(parsed.code() == absl::StatusCode::kUnavailable ? 0 : 1);
   };
   EXPECT_EXIT(parse_without_memory(), testing::ExitedWithCode(0), "");

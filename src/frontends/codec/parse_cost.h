@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "base/budget.h"
 
@@ -28,8 +30,9 @@ inline constexpr uint64_t kCheapParse = 64 << 10;
 
 class ParseBudget {
  public:
-  // `budget` (outlives the units) pays, on behalf of a client that holds `held` of it besides.
-  ParseBudget(Budget* budget, uint64_t held) : budget_(budget), held_(held) {}
+  // `budget` (outlives the units) pays, on behalf of `holder`, who may be null.
+  ParseBudget(Budget* budget, std::shared_ptr<Holder> holder)
+      : budget_(budget), holder_(std::move(holder)) {}
   // Nobody pays, and a text of more than `bytes` is refused: for files and answers that whoever
   // runs the program chooses.
   static ParseBudget UpTo(uint64_t bytes) { return ParseBudget(bytes); }
@@ -42,14 +45,14 @@ class ParseBudget {
           "a JSON text of ", size, " bytes is too long: at most ", most_bytes_, " bytes are read"));
     }
     if (budget_ == nullptr || size <= kCheapParse) return BudgetUnits();
-    return budget_->TakeFairly(cost, held_, ShareUse::kAdmission);
+    return budget_->TakeFor(holder_, cost, ShareUse::kAdmission);
   }
 
  private:
   explicit ParseBudget(uint64_t most_bytes) : most_bytes_(most_bytes) {}
 
   Budget* budget_ = nullptr;
-  uint64_t held_ = 0;
+  std::shared_ptr<Holder> holder_;
   uint64_t most_bytes_ = std::numeric_limits<uint64_t>::max();
 };
 

@@ -64,6 +64,8 @@ class ReceivedBody {
   BudgetUnits TakeUnits(uint64_t amount) { return units_.Split(amount); }
   // The units held.
   uint64_t charged() const { return units_.amount(); }
+  // The client; null if nobody is known, as for a body that is not paid for.
+  const std::shared_ptr<Holder>& holder() const { return units_.holder(); }
   // Moves the bytes to a larger place; large bodies without having them twice. False if that fails.
   // REQUIRES: no view of the bytes exists yet; capacity >= this->capacity().
   bool Grow(size_t capacity);

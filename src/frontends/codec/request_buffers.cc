@@ -14,7 +14,7 @@ namespace nereid {
 
 bool RequestBuffers::Charge(uint64_t bytes) {
   if (budget_ == nullptr) return true;
-  auto units = budget_->TakeFairly(bytes, held_besides_ + units_.amount(), ShareUse::kAdmission);
+  auto units = budget_->TakeFor(holder_, bytes, ShareUse::kAdmission);
   if (!units.ok()) {
     refusal_ = units.status();
     return false;

@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/budget.h"
 #include "frontends/codec/parse_cost.h"
@@ -36,18 +37,18 @@ class RequestBuffers {
   RequestBuffers(const RequestBuffers&) = delete;
   RequestBuffers& operator=(const RequestBuffers&) = delete;
 
-  // From now on charges `budget` (not owned; outlives the buffers), on behalf of a client that
-  // holds `held` of it besides.
-  void ChargeTo(Budget* budget, uint64_t held) {
+  // From now on charges `budget` (not owned; outlives the buffers), on behalf of `holder`, who may
+  // be null.
+  void ChargeTo(Budget* budget, std::shared_ptr<Holder> holder) {
     budget_ = budget;
-    held_besides_ = held;
+    holder_ = std::move(holder);
   }
   // The budget's most recent refusal; OK if it has refused nothing since the last Clear().
   const absl::Status& refusal() const { return refusal_; }
   // The reason why Allocate, Adopt or CopyAligned returned null for `what`: UNAVAILABLE.
   absl::Status WhyNothing(const char* what) const;
   // Who pays for memory that is needed only while a request is read.
-  ParseBudget parse_budget() const { return ParseBudget(budget_, held_besides_ + units_.amount()); }
+  ParseBudget parse_budget() const { return ParseBudget(budget_, holder_); }
 
   // `byte_size` uninitialised bytes on a 64-byte boundary; null if memory is exhausted. Valid until
   // Clear(). A `byte_size` of 0 gives a pointer that must not be read.
@@ -89,7 +90,7 @@ class RequestBuffers {
   absl::InlinedVector<std::unique_ptr<std::string>, 1> adopted_;
   uint64_t bytes_copied_ = 0;
   Budget* budget_ = nullptr;
-  uint64_t held_besides_ = 0;
+  std::shared_ptr<Holder> holder_;
   BudgetUnits units_;
   absl::Status refusal_;
   const SharedMemoryRegistry* shared_memory_ = nullptr;

@@ -18,7 +18,8 @@ bool Aligned(const char* place) {
 TEST(RequestBuffersTest, TheBudgetPaysForWhatIsAllocated) {
   Budget budget("bytes", 100'000, "--max-bytes");
   RequestBuffers buffers;
-  buffers.ChargeTo(&budget, /*held=*/1000);
+  const auto client = std::make_shared<Holder>();
+  buffers.ChargeTo(&budget, client);
   ASSERT_NE(buffers.Allocate(500), nullptr);
   EXPECT_EQ(budget.used(), 0u) << "inside of the object";
   ASSERT_NE(buffers.Allocate(20'000), nullptr);
@@ -38,8 +39,10 @@ TEST(RequestBuffersTest, TheBudgetPaysForWhatIsAllocated) {
     ASSERT_TRUE(workspace.ok());
     EXPECT_GE(budget.used(), 60'032u);
     EXPECT_FALSE(buffers.parse_budget().Take(kLongText, 30'000).ok());
+    EXPECT_EQ(client->held(), budget.used());
   }
   buffers.Clear();
+  EXPECT_EQ(client->held(), 0u);
   EXPECT_EQ(budget.used(), 0u);
   EXPECT_TRUE(buffers.refusal().ok());
 }

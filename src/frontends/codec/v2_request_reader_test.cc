@@ -86,7 +86,7 @@ std::string Zeros(size_t count) {
 
 TEST_F(V2RequestReaderTest, TheBudgetPaysForTensors) {
   Budget budget("bytes", 300'000, "--max-bytes");
-  buffers_.ChargeTo(&budget, 0);
+  buffers_.ChargeTo(&budget, nullptr);
   ASSERT_TRUE(ReadJson(Zeros(20'000)).ok());
   EXPECT_EQ(budget.used(), 160'000u);
   for (const char* more : {"", " "}) {  // the careful reader returns the error
@@ -100,7 +100,7 @@ TEST_F(V2RequestReaderTest, TheBudgetPaysForTensors) {
 
 TEST_F(V2RequestReaderTest, TheBudgetPaysForLongParses) {
   Budget budget("bytes", 2'000'000, "--max-bytes");
-  buffers_.ChargeTo(&budget, 0);
+  buffers_.ChargeTo(&budget, nullptr);
   const std::string good = Zeros(50'000);
   ASSERT_TRUE(ReadJson(good).ok());
   EXPECT_EQ(budget.used(), 400'000u) << "what it took to read went back";

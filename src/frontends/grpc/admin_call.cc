@@ -27,7 +27,7 @@ void AdminCall::OnMessage(std::shared_ptr<ReceivedBody> message) {
 void AdminCall::Run(std::shared_ptr<ReceivedBody> message) {
   const std::unique_ptr<google::protobuf::Message> request(method_->request->New());
   absl::StatusOr<BudgetUnits> tree = ParseCharged(
-      message->text(), environment().server->in_flight_bytes(), message->charged(), request.get());
+      message->text(), environment().server->in_flight_bytes(), message->holder(), request.get());
   if (!tree.ok()) return Answer(tree.status(), "");
   tree_ = *std::move(tree);
   message.reset();  // what it says is in `request` now

@@ -120,9 +120,9 @@ class NoCall final : public http2::StreamUser {
 
 }  // namespace
 
-GrpcCall::GrpcCall(Origin origin, Messages messages, const std::atomic<uint64_t>* held_elsewhere)
+GrpcCall::GrpcCall(Origin origin, Messages messages)
     : origin_(std::move(origin)),
-      reader_(origin_.environment->server->in_flight_bytes(), origin_.limit, held_elsewhere),
+      reader_(origin_.environment->server->in_flight_bytes(), origin_.limit, holder()),
       messages_(messages),
       reading_pace_(environment().stall_timeout, environment().min_bytes_per_second),
       // Who reads a stream of answers may do so as slowly as it likes, as long as it reads: what
@@ -176,8 +176,8 @@ bool GrpcCall::ReadHead() {
     loop()->StartTimer(this, loop()->Now() + **timeout);
   }
   if (messages_ == Messages::kMany) {
-    absl::StatusOr<BudgetUnits> units =
-        environment().server->in_flight_bytes()->TakeFairly(kRequestCost, 0, ShareUse::kAdmission);
+    absl::StatusOr<BudgetUnits> units = environment().server->in_flight_bytes()->TakeFor(
+        holder(), kRequestCost, ShareUse::kAdmission);
     if (!units.ok()) return refuse(units.status());
     call_units_ = *std::move(units);
   }
@@ -212,8 +212,8 @@ size_t GrpcCall::Read(absl::string_view bytes) {
 }
 
 void GrpcCall::KeepUnread(absl::string_view bytes) {
-  absl::StatusOr<BudgetUnits> units = environment().server->in_flight_bytes()->TakeFairly(
-      bytes.size(), unread_units_.amount(), ShareUse::kAdmission);
+  absl::StatusOr<BudgetUnits> units = environment().server->in_flight_bytes()->TakeFor(
+      holder(), bytes.size(), ShareUse::kAdmission);
   if (!units.ok()) return Fail(units.status());
   unread_units_.Add(*std::move(units));
   unread_.append(bytes.data(), bytes.size());

@@ -56,9 +56,7 @@ class GrpcCall : public http2::StreamUser,
     kMany,  // they come and are taken when the client likes
   };
 
-  // `held_elsewhere`: see MessageReader.
-  explicit GrpcCall(Origin origin, Messages messages = Messages::kOne,
-                    const std::atomic<uint64_t>* held_elsewhere = nullptr);
+  explicit GrpcCall(Origin origin, Messages messages = Messages::kOne);
 
   // Reads the head of the call. False if the call was answered instead.
   bool ReadHead();
@@ -125,6 +123,8 @@ class GrpcCall : public http2::StreamUser,
   // REQUIRES: `name` is in lower case and none of HTTP or gRPC.
   void AddInitialMetadata(absl::string_view name, absl::string_view value);
   void AddTrailer(absl::string_view name, absl::string_view value);
+  // Any thread that holds the call. The connection, as the one who holds units of the byte limit.
+  const std::shared_ptr<Holder>& holder() const { return origin_.connection->holder(); }
   // Any thread that holds the call. Gives a model those metadata of the client that it is to get.
   absl::Status ForwardMetadata(InferRequest* request) const;
   // Any thread. How answers of the call are compressed, if the server compresses them.

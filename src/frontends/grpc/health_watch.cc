@@ -18,7 +18,7 @@ void HealthWatch::OnMessage(std::shared_ptr<ReceivedBody> message) {
   }
   HealthCheckRequest request;
   const absl::StatusOr<BudgetUnits> tree = ParseCharged(
-      message->text(), environment().server->in_flight_bytes(), message->charged(), &request);
+      message->text(), environment().server->in_flight_bytes(), message->holder(), &request);
   if (!tree.ok()) return SendStatus(tree.status());
   known_ = request.service().empty() || environment().reflection.HasService(request.service());
   if (!known_) return Send(HealthCheckResponse::SERVICE_UNKNOWN);

@@ -28,13 +28,13 @@ struct Tree {
 
 }  // namespace
 
-absl::StatusOr<bool> ReceivedMessage::ParseAtOnce(Budget* budget, uint64_t held) {
+absl::StatusOr<bool> ReceivedMessage::ParseAtOnce(Budget* budget) {
   const absl::string_view whole = bytes_->text();
   const SplitEnd end =
       SplitMessage(absl::MakeConstSpan(&whole, 1), kMostInlineProtoFields, &split_);
   if (end == SplitEnd::kMalformed) return NoMessage();
   if (end == SplitEnd::kTooManyFields || !HeaderIsQuick()) return false;
-  RETURN_IF_ERROR(ParseHeader(budget, held));
+  RETURN_IF_ERROR(ParseHeader(budget));
   return true;
 }
 
@@ -48,23 +48,23 @@ bool ReceivedMessage::HeaderIsQuick() const {
   return !cost.has_value() || cost->work <= kMostInlineProtoBytes;
 }
 
-absl::Status ReceivedMessage::ParseElsewhere(Budget* budget, uint64_t held, ThreadPool* executor) {
+absl::Status ReceivedMessage::ParseElsewhere(Budget* budget, ThreadPool* executor) {
   executor_ = executor;
   const absl::string_view whole = bytes_->text();
   if (SplitMessage(absl::MakeConstSpan(&whole, 1), UINT64_MAX, &split_) != SplitEnd::kWhole) {
     return NoMessage();
   }
-  return ParseHeader(budget, held);
+  return ParseHeader(budget);
 }
 
-absl::Status ReceivedMessage::ParseHeader(Budget* budget, uint64_t held) {
+absl::Status ReceivedMessage::ParseHeader(Budget* budget) {
   if (const uint64_t cost = split_.byte_cost(); cost > kFreeSplitBytes) {
-    ASSIGN_OR_RETURN(split_units_, budget->TakeFairly(cost, held, ShareUse::kAdmission));
+    ASSIGN_OR_RETURN(split_units_, budget->TakeFor(holder(), cost, ShareUse::kAdmission));
   }
   JoinHeader(&split_);
   if (!ReadPlainRequest(split_.header, &plain_)) {
     message_.emplace();
-    ASSIGN_OR_RETURN(tree_units_, ParseCharged(split_.header, budget, held, &*message_));
+    ASSIGN_OR_RETURN(tree_units_, ParseCharged(split_.header, budget, holder(), &*message_));
   }
   parsed_ = true;
   return absl::OkStatus();

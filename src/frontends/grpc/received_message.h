@@ -28,17 +28,17 @@ class ReceivedMessage {
   // The bytes to parse.
   void Take(std::shared_ptr<ReceivedBody> bytes) { bytes_ = std::move(bytes); }
   size_t size() const { return bytes_ == nullptr ? 0 : bytes_->size(); }
-  // What the bytes hold of the server's limit.
-  uint64_t charged() const { return bytes_ == nullptr ? 0 : bytes_->charged(); }
+  // The client, as the one who holds what pays for the bytes. REQUIRES: Take was called.
+  const std::shared_ptr<Holder>& holder() const { return bytes_->holder(); }
 
   // Parses the bytes, unless that takes an I/O thread too long: then returns false, and
   // ParseElsewhere is to be called. INVALID_ARGUMENT if they are not a ModelInferRequest,
-  // UNAVAILABLE if `budget` refuses a client that holds `held` the memory for the parsed message.
-  absl::StatusOr<bool> ParseAtOnce(Budget* budget, uint64_t held);
+  // UNAVAILABLE if `budget` refuses the client the memory for the parsed message.
+  absl::StatusOr<bool> ParseAtOnce(Budget* budget);
   // Parses bytes of which ParseAtOnce has returned false, on a thread that may take its time. A
   // thread of `executor`, which outlives the message, will free what they become, because that
   // takes long as well.
-  absl::Status ParseElsewhere(Budget* budget, uint64_t held, ThreadPool* executor);
+  absl::Status ParseElsewhere(Budget* budget, ThreadPool* executor);
   // Whether the bytes were parsed.
   bool parsed() const { return parsed_; }
   // Views; valid until Clear. REQUIRES, and for Read: parsed().
@@ -56,7 +56,7 @@ class ReceivedMessage {
 
  private:
   // Of bytes that are split.
-  absl::Status ParseHeader(Budget* budget, uint64_t held);
+  absl::Status ParseHeader(Budget* budget);
   // Whether protobuf parses the header of the split bytes in no time.
   bool HeaderIsQuick() const;
 

@@ -209,9 +209,9 @@ bool Reflection::HasService(absl::string_view full_name) const {
 }
 
 absl::StatusOr<std::string> Reflection::Answer(absl::string_view request, Budget* budget,
-                                               uint64_t held) const {
+                                               const std::shared_ptr<Holder>& holder) const {
   v1::ServerReflectionRequest parsed;
-  ASSIGN_OR_RETURN(const BudgetUnits tree, ParseCharged(request, budget, held, &parsed));
+  ASSIGN_OR_RETURN(const BudgetUnits tree, ParseCharged(request, budget, holder, &parsed));
   return ReflectionAnswer(*this, std::move(parsed)).Make();
 }
 

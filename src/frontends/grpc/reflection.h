@@ -36,9 +36,9 @@ class Reflection {
   // The ServerReflectionResponse to a ServerReflectionRequest. What is not known is answered, too,
   // by an error in the response. INVALID_ARGUMENT if `request` is no such message;
   // UNAVAILABLE if there is no memory for it.
-  // `budget` and `held`: see ParseCharged.
+  // `budget` and `holder`: see ParseCharged.
   absl::StatusOr<std::string> Answer(absl::string_view request, Budget* budget = nullptr,
-                                     uint64_t held = 0) const;
+                                     const std::shared_ptr<Holder>& holder = nullptr) const;
 
  private:
   friend class ReflectionAnswer;

@@ -16,12 +16,10 @@ constexpr Duration kPause = std::chrono::seconds(1);
 }  // namespace
 
 ReflectionCall::ReflectionCall(Origin origin)
-    : GrpcCall(std::move(origin), Messages::kMany, &held_bytes_),
-      last_asked_(connection().loop()->Now()) {}
+    : GrpcCall(std::move(origin), Messages::kMany), last_asked_(connection().loop()->Now()) {}
 
 void ReflectionCall::OnMessage(std::shared_ptr<ReceivedBody> message) {
   last_asked_ = connection().loop()->Now();
-  held_bytes_.fetch_add(message->charged(), std::memory_order_relaxed);
   waiting_.push_back(std::move(message));
   AnswerWaiting();
 }
@@ -40,11 +38,10 @@ void ReflectionCall::AnswerWaiting() {
   while (!ended() && !waiting_.empty() && stream()->unsent() <= kAnswersAhead) {
     const std::shared_ptr<ReceivedBody> request = std::move(waiting_.front());
     waiting_.pop_front();
-    held_bytes_.fetch_sub(request->charged(), std::memory_order_relaxed);
     const absl::StatusOr<std::string> answer = environment().reflection.Answer(
-        request->text(), environment().server->in_flight_bytes(), request->charged());
+        request->text(), environment().server->in_flight_bytes(), request->holder());
     if (!answer.ok()) {
-      DropWaiting();
+      waiting_.clear();
       SendStatus(answer.status());
     } else {
       SendMessage(OutMessage(*answer));
@@ -52,11 +49,6 @@ void ReflectionCall::AnswerWaiting() {
   }
   if (half_closed_ && waiting_.empty()) SendStatus(absl::OkStatus());
   if (MayRead()) ReadOn();
-}
-
-void ReflectionCall::DropWaiting() {
-  waiting_.clear();
-  held_bytes_.store(0, std::memory_order_relaxed);
 }
 
 void ReflectionCall::OnSweep(TimePoint now) {

@@ -4,13 +4,10 @@
 //
 // Answers are many times as long as requests. So a request is answered only when few bytes of
 // earlier answers wait for the client, and until all have been answered the client may send no more
-// than its stream's window. What waits is counted as what the client holds of the server's byte
-// limit. Runs on its loop's thread.
+// than its stream's window. Runs on its loop's thread.
 #ifndef NEREID_FRONTENDS_GRPC_REFLECTION_CALL_H_
 #define NEREID_FRONTENDS_GRPC_REFLECTION_CALL_H_
 
-#include <atomic>
-#include <cstdint>
 #include <deque>
 #include <memory>
 
@@ -31,15 +28,13 @@ class ReflectionCall final : public GrpcCall {
  private:
   void OnMessage(std::shared_ptr<ReceivedBody> message) override;
   void OnHalfClose() override;
-  void OnCancelled() override { DropWaiting(); }
+  void OnCancelled() override { waiting_.clear(); }
   bool MayRead() override { return waiting_.empty(); }
 
   // Answers as much as may be sent now.
   void AnswerWaiting();
-  void DropWaiting();
 
   std::deque<std::shared_ptr<ReceivedBody>> waiting_;  // requests not answered
-  std::atomic<uint64_t> held_bytes_{0};                // what they hold of the byte limit
   bool half_closed_ = false;
   TimePoint last_asked_;
 };

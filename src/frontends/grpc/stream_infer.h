@@ -31,6 +31,7 @@ class StreamInfer final : public GrpcCall {
   // ---- For the requests of the stream.
   GrpcEnvironment& env() { return environment(); }
   using GrpcCall::ForwardMetadata;
+  using GrpcCall::holder;
   using GrpcCall::RunElsewhere;
   InlineTurn* turn() { return connection().loop()->turn(); }
   // The client asked for the call to end with the first error, instead of messages about errors.
@@ -44,8 +45,6 @@ class StreamInfer final : public GrpcCall {
   void RequestGone(WaitingMessages* waiting) { Act(flow_.RequestGone(waiting)); }
   // Number of requests of the stream that exist.
   int64_t requests() const { return flow_.requests(); }
-  // The share of the server's byte limit that the requests hold, as reported by them.
-  std::atomic<uint64_t>* held_bytes() { return &held_bytes_; }
   StreamFlow::Order::Ticket TakePlace() { return flow_.TakePlace(); }
   void Send(StreamFlow::MessagePtr message) { Act(flow_.Send(std::move(message))); }
   void SendInOrder(StreamFlow::Order::Ticket place, StreamFlow::MessagePtr message) {
@@ -100,7 +99,6 @@ class StreamInfer final : public GrpcCall {
   const std::shared_ptr<ResponseCredit> shared_credit_;
   bool ends_at_errors_ = false;  // set before the first request
   std::atomic<bool> gone_{false};
-  std::atomic<uint64_t> held_bytes_{0};
 
   // Loop's thread only.
   bool reading_ = true;   // further requests may begin

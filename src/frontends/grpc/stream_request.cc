@@ -74,7 +74,6 @@ absl::Status StreamRequest::ReadElsewhere(const std::shared_ptr<StreamRequest>& 
 absl::Status StreamRequest::ParseAndRead() {
   GrpcEnvironment& environment = stream_->env();
   RETURN_IF_ERROR(received_.ParseElsewhere(environment.server->in_flight_bytes(),
-                                           stream_->held_bytes()->load(std::memory_order_relaxed),
                                            environment.executors.compression));
   if (stream_->gone()) return absl::CancelledError("the call has ended");
   RETURN_IF_ERROR(MakeDraft());
@@ -87,21 +86,14 @@ absl::Status StreamRequest::TakeUnits() {
   ASSIGN_OR_RETURN(BudgetUnits slot,
                    server->in_flight_requests()->TakeFairly(1, open, ShareUse::kAdmission));
   set_slot(std::move(slot));
-  charged_ = received_.charged() + cost_.amount();
-  stream_->held_bytes()->fetch_add(charged_, std::memory_order_relaxed);
   return absl::OkStatus();
 }
 
 absl::StatusOr<bool> StreamRequest::ParseAtOnce() {
   Budget* const budget = stream_->env().server->in_flight_bytes();
-  const uint64_t held = stream_->held_bytes()->load(std::memory_order_relaxed);
-  buffers_.ChargeTo(budget, held);
+  buffers_.ChargeTo(budget, stream_->holder());
   buffers_.set_shared_memory(stream_->env().shared_memory);
-  return received_.ParseAtOnce(budget, held);
-}
-
-void StreamRequest::ReturnUnits() {
-  stream_->held_bytes()->fetch_sub(std::exchange(charged_, 0), std::memory_order_relaxed);
+  return received_.ParseAtOnce(budget);
 }
 
 absl::Status StreamRequest::MakeDraft() {
@@ -145,6 +137,7 @@ absl::Status StreamRequest::IssueDraft(std::shared_ptr<StreamRequest>* request) 
   Outputs outputs =
       environment.allocators.For(self->formats_, environment.compression == GrpcCompression::kNone);
   outputs.credit = std::move(credit);
+  outputs.holder = stream->holder();
   RETURN_IF_ERROR(Issue(request, std::move(outputs), environment.server));
   std::move(not_issued).Cancel();
   return absl::OkStatus();
@@ -174,7 +167,6 @@ void StreamRequest::Refuse(const absl::Status& error) {
 void StreamRequest::OnReleased() {
   received_.Clear();
   buffers_.Clear();
-  ReturnUnits();
 }
 
 void StreamRequest::OnResponse(std::unique_ptr<InferResponse> response, bool is_final) {
@@ -227,8 +219,8 @@ void StreamRequest::SendResponse(std::unique_ptr<InferResponse> response, bool i
   const uint64_t cost = message->bytes.own_size() + (decoupled_ ? kMessageBytes : 0);
   // Otherwise outputs are paid for, and the request's own cost pays for what little is beside them.
   if (copied || cost > kFreeBytes) {
-    absl::StatusOr<BudgetUnits> units = stream_->env().server->in_flight_bytes()->TakeFairly(
-        cost, stream_->waiting_bytes(), ShareUse::kAnswer);
+    absl::StatusOr<BudgetUnits> units = stream_->env().server->in_flight_bytes()->TakeFor(
+        stream_->holder(), cost, ShareUse::kAnswer);
     if (units.ok()) {
       message->units = *std::move(units);
     } else if (waiting_.credit != nullptr && waiting_.credit->full()) {

@@ -55,7 +55,6 @@ class StreamRequest final : public Flight, public std::enable_shared_from_this<S
   static absl::Status IssueDraft(std::shared_ptr<StreamRequest>* request);
   // Charges the request to the server's limits, as one of its stream's requests.
   absl::Status TakeUnits();
-  void ReturnUnits();
   absl::StatusOr<bool> ParseAtOnce();
   void Refuse(const absl::Status& error);
   // A response of a decoupled model, or none if only the end is reported.
@@ -68,10 +67,9 @@ class StreamRequest final : public Flight, public std::enable_shared_from_this<S
   StreamFlow::MessagePtr NewMessage();
 
   const std::shared_ptr<StreamInfer> stream_;
-  bool begun_ = false;    // exists for the stream
-  Gate::Pass counted_;    // of the environment's gate of calls
-  BudgetUnits cost_;      // of the objects, until the last answer is written
-  uint64_t charged_ = 0;  // for the message, as part of what the stream holds
+  bool begun_ = false;  // exists for the stream
+  Gate::Pass counted_;  // of the environment's gate of calls
+  BudgetUnits cost_;    // of the objects, until the last answer is written
   ReceivedMessage received_;
   RequestBuffers buffers_;
   OutputFormats formats_;

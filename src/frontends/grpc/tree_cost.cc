@@ -212,13 +212,14 @@ std::optional<TreeCost> ForetellTree(const Descriptor& type, absl::string_view m
   return scan.cost();
 }
 
-absl::StatusOr<BudgetUnits> ParseCharged(absl::string_view bytes, Budget* budget, uint64_t held,
+absl::StatusOr<BudgetUnits> ParseCharged(absl::string_view bytes, Budget* budget,
+                                         const std::shared_ptr<Holder>& holder,
                                          google::protobuf::Message* message) {
   const std::optional<TreeCost> cost = ForetellTree(*message->GetDescriptor(), bytes);
   if (!cost.has_value()) return NoSuchMessage();
   BudgetUnits units;
   if (budget != nullptr && cost->bytes > kFreeTreeBytes) {
-    absl::StatusOr<BudgetUnits> taken = budget->TakeFairly(cost->bytes, held, ShareUse::kAdmission);
+    absl::StatusOr<BudgetUnits> taken = budget->TakeFor(holder, cost->bytes, ShareUse::kAdmission);
     if (!taken.ok()) return taken.status();
     units = *std::move(taken);
   }

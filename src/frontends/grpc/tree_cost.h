@@ -31,11 +31,12 @@ struct TreeCost {
 std::optional<TreeCost> ForetellTree(const google::protobuf::Descriptor& type,
                                      absl::string_view message, uint64_t most_work = UINT64_MAX);
 
-// Parses `bytes` into `message`, which is empty, after `budget` has paid for it on behalf of a
-// client that holds `held` of it. Returns the units, to be kept as long as `message`; the little
+// Parses `bytes` into `message`, which is empty, after `budget` has paid for it on behalf of
+// `holder`, who may be null. Returns the units, to be kept as long as `message`; the little
 // that a typical message needs is part of every request's charge. A null `budget` charges nothing.
 // INVALID_ARGUMENT if the bytes are no such message, UNAVAILABLE if the budget refuses.
-absl::StatusOr<BudgetUnits> ParseCharged(absl::string_view bytes, Budget* budget, uint64_t held,
+absl::StatusOr<BudgetUnits> ParseCharged(absl::string_view bytes, Budget* budget,
+                                         const std::shared_ptr<Holder>& holder,
                                          google::protobuf::Message* message);
 
 }  // namespace nereid

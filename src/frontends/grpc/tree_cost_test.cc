@@ -266,19 +266,20 @@ TEST(TreeCostTest, ParsingIsPaidForBefore) {
   Budget budget("bytes", 10 << 20);
   ModelInferRequest request;
   {
-    const absl::StatusOr<BudgetUnits> units = ParseCharged(bytes, &budget, 0, &request);
+    const absl::StatusOr<BudgetUnits> units = ParseCharged(bytes, &budget, nullptr, &request);
     ASSERT_TRUE(units.ok()) << units.status();
     EXPECT_EQ(budget.used(), OfInfer(bytes)->bytes);
     EXPECT_EQ(request.inputs_size(), 10'000);
     ModelInferRequest other;
-    EXPECT_TRUE(absl::IsInvalidArgument(ParseCharged("\x2a\x05", &budget, 0, &other).status()));
+    EXPECT_TRUE(
+        absl::IsInvalidArgument(ParseCharged("\x2a\x05", &budget, nullptr, &other).status()));
   }
   EXPECT_EQ(budget.used(), 0u);
   Budget small("bytes", 1 << 20);
   ModelInferRequest refused;
-  EXPECT_TRUE(absl::IsUnavailable(ParseCharged(bytes, &small, 0, &refused).status()));
+  EXPECT_TRUE(absl::IsUnavailable(ParseCharged(bytes, &small, nullptr, &refused).status()));
   EXPECT_EQ(refused.inputs_size(), 0);
-  EXPECT_TRUE(ParseCharged(bytes, nullptr, 0, &refused).ok());
+  EXPECT_TRUE(ParseCharged(bytes, nullptr, nullptr, &refused).ok());
 }
 
 TEST(TreeCostTest, ATypicalMessageIsFree) {
@@ -288,7 +289,7 @@ TEST(TreeCostTest, ATypicalMessageIsFree) {
   (*request.mutable_parameters())["sequence_id"].set_int64_param(7);
   Budget budget("bytes", 1);
   ModelInferRequest read;
-  EXPECT_TRUE(ParseCharged(request.SerializeAsString(), &budget, 0, &read).ok());
+  EXPECT_TRUE(ParseCharged(request.SerializeAsString(), &budget, nullptr, &read).ok());
 }
 
 }  // namespace

@@ -41,9 +41,9 @@ absl::Status UnaryInfer::Begin() {
                    env.server->in_flight_requests()->TakeFairly(1, others, ShareUse::kAdmission));
   set_slot(std::move(slot));
   Budget* const budget = env.server->in_flight_bytes();
-  buffers_.ChargeTo(budget, received_.charged());
+  buffers_.ChargeTo(budget, received_.holder());
   buffers_.set_shared_memory(env.shared_memory);
-  ASSIGN_OR_RETURN(const bool parsed, received_.ParseAtOnce(budget, received_.charged()));
+  ASSIGN_OR_RETURN(const bool parsed, received_.ParseAtOnce(budget));
   if (!parsed) return ReadElsewhere();
   RETURN_IF_ERROR(MakeDraft());
   NoteDraft();
@@ -66,8 +66,8 @@ absl::Status UnaryInfer::ReadElsewhere() {
 
 absl::Status UnaryInfer::ParseAndRead() {
   GrpcEnvironment& env = environment();
-  RETURN_IF_ERROR(received_.ParseElsewhere(env.server->in_flight_bytes(), received_.charged(),
-                                           env.executors.compression));
+  RETURN_IF_ERROR(
+      received_.ParseElsewhere(env.server->in_flight_bytes(), env.executors.compression));
   if (cancelled()) return absl::CancelledError("the call has ended");
   RETURN_IF_ERROR(MakeDraft());
   return received_.Read(draft(), &buffers_, &formats_);
@@ -101,8 +101,9 @@ absl::Status UnaryInfer::IssueDraft() {
   draft()->set_inline_turn(connection().loop()->turn());
   draft()->set_open_of_client(static_cast<uint64_t>(connection().open_streams() - 1));
   auto self = std::static_pointer_cast<UnaryInfer>(shared_from_this());
-  return Issue(&self, env.allocators.For(formats_, env.compression == GrpcCompression::kNone),
-               env.server);
+  Outputs outputs = env.allocators.For(formats_, env.compression == GrpcCompression::kNone);
+  outputs.holder = holder();
+  return Issue(&self, std::move(outputs), env.server);
 }
 
 void UnaryInfer::OnReleased() {

@@ -15,15 +15,16 @@ namespace nereid {
 // A shorter text counts as part of its connection's cost.
 inline constexpr uint64_t kUnchargedText = 4096;
 
-// Makes `units` pay for a text of `size` bytes, whatever they paid for before. UNAVAILABLE if
-// `budget` refuses; `units` are then unchanged.
-inline absl::Status ChargeText(Budget* budget, uint64_t size, BudgetUnits* units) {
+// Makes `units` of `holder` pay for a text of `size` bytes, whatever they paid for before.
+// UNAVAILABLE if `budget` refuses; `units` are then unchanged.
+inline absl::Status ChargeText(Budget* budget, const std::shared_ptr<Holder>& holder, uint64_t size,
+                               BudgetUnits* units) {
   if (size <= kUnchargedText) size = 0;
   if (size <= units->amount()) {
     units->Keep(size);
     return absl::OkStatus();
   }
-  auto more = budget->TakeFairly(size - units->amount(), units->amount(), ShareUse::kAnswer);
+  auto more = budget->TakeFor(holder, size - units->amount(), ShareUse::kAnswer);
   if (!more.ok()) return more.status();
   units->Add(*std::move(more));
   return absl::OkStatus();

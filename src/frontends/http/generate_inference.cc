@@ -57,7 +57,7 @@ absl::Status GenerateInference::Read(std::shared_ptr<ReceivedBody> body,
                                      const RequestLimits& limits, Budget* budget) {
   body_ = std::move(body);
   in_flight_bytes_ = budget;
-  buffers_.ChargeTo(budget, body_ == nullptr ? 0 : body_->charged());
+  buffers_.ChargeTo(budget, holder_);
   absl::Status read = ReadGenerateRequest(body_ == nullptr ? absl::string_view() : body_->text(),
                                           limits, draft(), &buffers_, &non_finite_);
   // Nobody else takes the responder before the request is issued.
@@ -72,6 +72,7 @@ void GenerateInference::Attach(HttpResponder responder) {
   responder.SetOnCancel([weak = weak_from_this()] {
     if (const auto inference = weak.lock()) inference->Cancel();
   });
+  holder_ = responder.holder();
   MutexLock lock(&mu_);
   responder_.emplace(std::move(responder));
 }
@@ -81,6 +82,7 @@ void GenerateInference::Issue(std::shared_ptr<GenerateInference> inference, Serv
   InferRequest* const request = inference->draft();
   if (!request->model()->config().decoupled) request->set_inline_turn(turn);
   Outputs outputs(allocator);
+  outputs.holder = inference->holder_;
   if (inference->events_ != nullptr) outputs.credit = inference->events_->credit();
   const absl::Status issued = Flight::Issue(&inference, std::move(outputs), server);
   if (!issued.ok()) inference->Refuse(issued);
@@ -175,9 +177,10 @@ HttpResponse GenerateInference::MakeResponse() {
   if (!response.ok()) return Failure(response.status());
   std::string json;
   BudgetUnits units;
-  absl::Status written = ChargeText(in_flight_bytes_, EstimateGenerateSize(**response), &units);
+  absl::Status written =
+      ChargeText(in_flight_bytes_, holder_, EstimateGenerateSize(**response), &units);
   if (written.ok()) written = AppendGenerateResponse(**response, non_finite_, &json);
-  if (written.ok()) written = ChargeText(in_flight_bytes_, json.capacity(), &units);
+  if (written.ok()) written = ChargeText(in_flight_bytes_, holder_, json.capacity(), &units);
   if (!written.ok()) return Failure(written);
   HttpResponse http = JsonResponse(std::move(json));
   http.units = std::move(units);
@@ -207,13 +210,12 @@ void GenerateInference::SendEvent(Event event, std::unique_ptr<InferResponse> re
   // The bytes that wait for the client are charged to the budget. If it refuses, they keep the
   // response, and so its units, alive.
   HttpBodyStream::Piece piece;
-  const uint64_t held = credit == nullptr ? 0 : credit->held();
-  auto units = in_flight_bytes_->TakeFairly(
-      event.text.size() + (credit == nullptr ? 0 : kEventBytes), held, ShareUse::kAnswer);
+  auto units = in_flight_bytes_->TakeFor(
+      holder_, event.text.size() + (credit == nullptr ? 0 : kEventBytes), ShareUse::kAnswer);
   if (units.ok()) {
     piece.owner = std::make_shared<BudgetUnits>(*std::move(units));
   } else if (credit != nullptr && credit->full()) {
-    event = ErrorEvent(UnreadError(response->id(), response->model_name(), held));
+    event = ErrorEvent(UnreadError(response->id(), response->model_name(), credit->held()));
     if (!events_->EndWith({std::move(event.text), nullptr})) return;  // an earlier response did it
     LOG_WARNING << LogAbout{response->id(), response->model_name(),
                             traced_ == nullptr ? "" : traced_->LogId()}

@@ -118,6 +118,7 @@ class GenerateInference final : public Flight,
   std::shared_ptr<ReceivedBody> body_;
   RequestBuffers buffers_;  // memory that the inputs point into
   Budget* in_flight_bytes_ = nullptr;
+  std::shared_ptr<Holder> holder_;              // the client
   std::shared_ptr<HttpBodyStream> events_;      // null: generate
   OnlyResponse response_;                       // of generate
   TracedRequestPtr traced_;                     // constant once issued

@@ -33,7 +33,7 @@ struct HttpEndpoints {
   // What pays for reading the body of a request for administration.
   ParseBudget BudgetOf(const HttpRequest& request) const {
     const ReceivedBody* const body = request.body().get();
-    return ParseBudget(server->in_flight_bytes(), body == nullptr ? 0 : body->charged());
+    return ParseBudget(server->in_flight_bytes(), body == nullptr ? nullptr : body->holder());
   }
 };
 

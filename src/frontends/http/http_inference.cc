@@ -31,8 +31,8 @@ struct SentResponse {
 
 // Replaces the body by its compressed form. False if that fails, if the answer is not `wanted` any
 // more, or if `budget` refuses; then the plain body is sent.
-bool CompressBody(ContentCoding coding, Budget* budget, absl::FunctionRef<bool()> wanted,
-                  HttpResponse* response) {
+bool CompressBody(ContentCoding coding, Budget* budget, const std::shared_ptr<Holder>& holder,
+                  absl::FunctionRef<bool()> wanted, HttpResponse* response) {
   if (!wanted()) return false;
   std::vector<absl::string_view> pieces = {response->text};
   uint64_t size = response->text.size();
@@ -41,10 +41,10 @@ bool CompressBody(ContentCoding coding, Budget* budget, absl::FunctionRef<bool()
     size += chunk.size;
   }
   BudgetUnits units;
-  if (!ChargeText(budget, CompressedBound(size), &units).ok()) return false;
+  if (!ChargeText(budget, holder, CompressedBound(size), &units).ok()) return false;
   auto compressed = Compress(coding, pieces, wanted);
   if (!compressed.ok()) return false;
-  if (!ChargeText(budget, compressed->capacity(), &units).ok()) return false;
+  if (!ChargeText(budget, holder, compressed->capacity(), &units).ok()) return false;
   response->text = *std::move(compressed);
   response->units = std::move(units);
   response->chunks.clear();
@@ -78,7 +78,7 @@ absl::Status HttpInference::Read(std::shared_ptr<ReceivedBody> body,
   static constexpr char kNoBody[kBodyPadding] = {};
   body_ = std::move(body);
   budget_ = budget;
-  buffers_.ChargeTo(budget, body_ == nullptr ? 0 : body_->charged());
+  buffers_.ChargeTo(budget, holder_);
   buffers_.set_shared_memory(shared_memory);
   V2RequestBody view;
   view.data = body_ == nullptr ? kNoBody : body_->data();
@@ -95,6 +95,7 @@ void HttpInference::Attach(HttpResponder responder) {
   responder.SetOnCancel([weak = weak_from_this()] {
     if (const auto inference = weak.lock()) inference->Cancel();
   });
+  holder_ = responder.holder();
   responder_.emplace(std::move(responder));
 }
 
@@ -103,8 +104,9 @@ void HttpInference::Issue(std::shared_ptr<HttpInference> inference, Server* serv
   inference->draft()->set_inline_turn(turn);
   const bool raw =
       inference->formats_.AllBinary() && inference->response_coding_ == ContentCoding::kIdentity;
-  const absl::Status issued =
-      Flight::Issue(&inference, allocators.For(inference->formats_, raw), server);
+  Outputs outputs = allocators.For(inference->formats_, raw);
+  outputs.holder = inference->holder_;
+  const absl::Status issued = Flight::Issue(&inference, std::move(outputs), server);
   if (!issued.ok()) inference->Refuse(issued);
 }
 
@@ -188,14 +190,14 @@ absl::StatusOr<HttpResponse> HttpInference::WriteOnlyResponse() {
 
 absl::StatusOr<HttpResponse> HttpInference::WriteResponse(std::unique_ptr<InferResponse> response) {
   BudgetUnits units;
-  RETURN_IF_ERROR(ChargeText(budget_, EstimateJsonSize(*response, formats_), &units));
+  RETURN_IF_ERROR(ChargeText(budget_, holder_, EstimateJsonSize(*response, formats_), &units));
   ASSIGN_OR_RETURN(ResponseBody body, WriteV2Response(*response, formats_));
-  RETURN_IF_ERROR(ChargeText(budget_, body.json.capacity(), &units));
+  RETURN_IF_ERROR(ChargeText(budget_, holder_, body.json.capacity(), &units));
   HttpResponse http = InferenceResponse(std::move(response), std::move(body));
   http.units = std::move(units);
   if (response_coding_ != ContentCoding::kIdentity) {
     CompressBody(
-        response_coding_, budget_, [this] { return !cancelled(); }, &http);
+        response_coding_, budget_, holder_, [this] { return !cancelled(); }, &http);
   }
   return http;
 }

@@ -92,6 +92,7 @@ class HttpInference final : public Flight, public std::enable_shared_from_this<H
   ThreadPool* const compression_;
   ContentCoding response_coding_;
   Budget* budget_ = nullptr;
+  std::shared_ptr<Holder> holder_;      // the client
   std::shared_ptr<ReceivedBody> body_;  // with buffers_, the memory that the inputs point into
   RequestBuffers buffers_;
   OutputFormats formats_;

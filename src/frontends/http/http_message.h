@@ -168,6 +168,7 @@ class HttpResponseSink {
   virtual void AddHeader(absl::string_view name, std::string value) = 0;
   virtual InlineTurn* inline_turn() { return nullptr; }
   virtual uint64_t other_requests() const { return 0; }
+  virtual std::shared_ptr<Holder> holder() { return nullptr; }
   virtual HttpOrigin origin() const { return {}; }
   virtual void NoteRequest(absl::FunctionRef<LogAbout()> /*about*/) {}
 };
@@ -219,6 +220,9 @@ class HttpResponder {
   // Requests that the client has open on the same connection besides this one. REQUIRES: as for
   // SetOnCancel.
   uint64_t other_requests() const { return sink_->other_requests(); }
+  // The client, as the one who holds units of the byte limit; null if it is not known. REQUIRES: as
+  // for SetOnCancel.
+  std::shared_ptr<Holder> holder() const { return sink_->holder(); }
   // REQUIRES: as for SetOnCancel.
   HttpOrigin origin() const { return sink_->origin(); }
   // Tells the logs which inference request it is that is answered. REQUIRES: not completed yet, and

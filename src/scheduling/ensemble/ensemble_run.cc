@@ -275,6 +275,7 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl:
   }
   child.set_release_target({&EnsembleRun::OnRelease, call.get(), nullptr});
   ResponseTarget target{&EnsembleRun::OnResponse, call.get(), nullptr, context_->allocator};
+  target.holder = request_->stream()->holder();
   if (!step.decoupled) {
     target.credit = shared_credit_;
   } else if (credit_ != nullptr) {

@@ -128,11 +128,9 @@ absl::Status MessageReader::GrantStep() {
   const uint64_t more = std::min<uint64_t>(body_->capacity() - body_->size(), step);
   BudgetUnits units;
   if (budget_ != nullptr) {
-    const uint64_t paid = body_->charged();
-    const uint64_t held =
-        paid + (held_elsewhere_ == nullptr ? 0 : held_elsewhere_->load(std::memory_order_relaxed));
+    const bool is_first = body_->charged() == 0;
     auto taken =
-        budget_->TakeFairly(paid == 0 ? more + kRequestCost : more, held, ShareUse::kAdmission);
+        budget_->TakeFor(holder_, is_first ? more + kRequestCost : more, ShareUse::kAdmission);
     if (!taken.ok()) return taken.status();
     units = *std::move(taken);
   }

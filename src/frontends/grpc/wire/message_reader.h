@@ -18,10 +18,10 @@
 #include <absl/status/status.h>
 #include <absl/strings/string_view.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "base/budget.h"
 #include "frontends/codec/received_body.h"
@@ -57,11 +57,10 @@ class MessageReader {
   // the message unread. Must neither call nor destroy the reader.
   using OnMessage = absl::FunctionRef<bool(ReceivedMessageBytes)>;
 
-  // `budget` may be null: then nothing is charged. `held_elsewhere`, which may be null, is what the
-  // client holds of the budget besides the unfinished message. Both must outlive the reader.
-  MessageReader(Budget* budget, const MessageLimit& limit,
-                const std::atomic<uint64_t>* held_elsewhere = nullptr)
-      : budget_(budget), limit_(limit), held_elsewhere_(held_elsewhere) {}
+  // `budget` may be null: then nothing is charged. It must outlive the reader. `holder`, who may be
+  // null, is the client.
+  MessageReader(Budget* budget, const MessageLimit& limit, std::shared_ptr<Holder> holder = nullptr)
+      : budget_(budget), limit_(limit), holder_(std::move(holder)) {}
   MessageReader(const MessageReader&) = delete;
   MessageReader& operator=(const MessageReader&) = delete;
 
@@ -93,7 +92,7 @@ class MessageReader {
 
   Budget* const budget_;
   const MessageLimit limit_;
-  const std::atomic<uint64_t>* const held_elsewhere_;
+  const std::shared_ptr<Holder> holder_;
   absl::Status error_;
   size_t prefix_bytes_ = 0;  // that have arrived of the prefix of the next message
   char prefix_[MessagePrefix::kBytes] = {};

@@ -196,7 +196,7 @@ TEST(MessageReaderTest, UnknownFlags) {
 
 TEST(MessageReaderTest, RefusalInTheMiddleOfAMessage) {
   Budget budget("in-flight bytes", 1 << 20, "--limit");
-  MessageReader reader(&budget, kMaxMessage);
+  MessageReader reader(&budget, kMaxMessage, std::make_shared<Holder>());
   Messages messages;
   const std::string bytes = Framed(Numbered(600'000));
   const absl::string_view view = bytes;
@@ -261,11 +261,11 @@ TEST(MessageReaderTest, RefusesAtOnceWhatTheBudgetCanNeverPayFor) {
 
 TEST(MessageReaderTest, WhatTheClientHoldsElsewhereCounts) {
   Budget budget("bytes", 1 << 20);
-  BudgetUnits others = *budget.Take((1 << 20) * 7 / 8);
-  std::atomic<uint64_t> held{0};
-  MessageReader newcomer(&budget, kMaxMessage, &held);
+  const auto client = std::make_shared<Holder>();
+  BudgetUnits others = *budget.Take((1 << 20) * 3 / 4);
+  MessageReader newcomer(&budget, kMaxMessage, client);
   EXPECT_TRUE(newcomer.Append(Framed("small"), Ignore).ok());
-  held = 100'000;
+  BudgetUnits held = *budget.TakeFor(client, 120'000, ShareUse::kAdmission);
   Messages messages;
   ASSERT_TRUE(Append(&newcomer, Framed("small"), &messages).ok());
   ASSERT_EQ(messages.refusals.size(), 1u);

@@ -121,10 +121,9 @@ bool BodyReceiver::AppendUnsized(absl::string_view bytes) {
 std::optional<BudgetUnits> BodyReceiver::TakeUnits(uint64_t bytes) {
   Budget* const budget = options_->body_budget;
   if (budget == nullptr) return BudgetUnits();
-  const uint64_t held = body_ == nullptr ? 0 : body_->charged();
   // The first units also pay for the request itself.
-  if (held == 0) bytes += options_->request_cost;
-  auto units = budget->TakeFairly(bytes, held, ShareUse::kAdmission);
+  if (body_ == nullptr || body_->charged() == 0) bytes += options_->request_cost;
+  auto units = budget->TakeFor(holder_, bytes, ShareUse::kAdmission);
   if (units.ok()) return *std::move(units);
   Refuse(503, std::string(units.status().message()));
   return std::nullopt;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/budget.h"
 #include "frontends/codec/received_body.h"
@@ -27,8 +28,9 @@ namespace nereid::http {
 // follow.
 class BodyReceiver {
  public:
-  // `options` must outlive the receiver.
-  explicit BodyReceiver(const HttpServerOptions* options) : options_(options) {}
+  // `options` must outlive the receiver. `holder`, who may be null, is the client.
+  BodyReceiver(const HttpServerOptions* options, std::shared_ptr<Holder> holder)
+      : options_(options), holder_(std::move(holder)) {}
 
   // The body of `request` has `size` bytes. `limit` is that of its route.
   bool BeginSized(const HttpRequest& request, const BodyLimit& limit, uint64_t size);
@@ -77,6 +79,7 @@ class BodyReceiver {
   bool Refuse(int status, std::string message);
 
   const HttpServerOptions* const options_;
+  const std::shared_ptr<Holder> holder_;
   BodyLimit limit_;  // of the route
   bool sized_ = false;
   uint64_t size_ = 0;  // announced

@@ -34,7 +34,7 @@ Connection::Connection(std::shared_ptr<ConnectionSettings> settings, std::shared
       channel_(std::move(channel)),
       slot_(std::move(slot)),
       account_(settings_->options.body_budget),
-      reader_(&settings_->options, settings_->handler),
+      reader_(&settings_->options, settings_->handler, account_.holder()),
       secured_(channel_.handshake_done()),
       is_http1_(settings_->http2 == nullptr),
       pace_(options().stall_timeout, options().min_bytes_per_second) {}

@@ -70,7 +70,7 @@ Http2Exchange::Http2Exchange(std::shared_ptr<const Http2ExchangeSettings> settin
       settings_(std::move(settings)),
       peer_(std::move(peer)),
       stream_(std::move(stream)),
-      body_(&settings_->options),
+      body_(&settings_->options, peer_->account()->holder()),
       reading_pace_(options().stall_timeout, options().min_bytes_per_second),
       writing_pace_(options().stall_timeout, options().min_bytes_per_second) {}
 

@@ -61,8 +61,9 @@ bool HasBareLineFeed(absl::string_view head) {
 
 }  // namespace
 
-RequestReader::RequestReader(const HttpServerOptions* options, HttpHandler* handler)
-    : options_(options), handler_(handler), body_(options) {}
+RequestReader::RequestReader(const HttpServerOptions* options, HttpHandler* handler,
+                             std::shared_ptr<Holder> holder)
+    : options_(options), handler_(handler), body_(options, std::move(holder)) {}
 
 RequestReader::Progress RequestReader::Consume(transport::InputBuffer* input) {
   if (!head_done_) {

@@ -39,7 +39,8 @@ class RequestReader {
 
   // `options`, and `handler`, which is asked about each head, must outlive the reader. Without a
   // handler every head is taken.
-  explicit RequestReader(const HttpServerOptions* options, HttpHandler* handler = nullptr);
+  explicit RequestReader(const HttpServerOptions* options, HttpHandler* handler = nullptr,
+                         std::shared_ptr<Holder> holder = nullptr);
 
   // Consumes as much as possible of `input`.
   Progress Consume(transport::InputBuffer* input);

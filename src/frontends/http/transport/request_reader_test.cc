@@ -341,7 +341,7 @@ TEST(RequestReaderTest, ABudgetThatRunsOutInTheMiddleFailsTheRequest) {
   HttpServerOptions options;
   options.body_budget = &budget;
   const BudgetUnits others = *budget.Take(600'000);
-  RequestReader reader(&options);
+  RequestReader reader(&options, nullptr, std::make_shared<Holder>());
   transport::InputBuffer input;
   Append(&input, "POST / HTTP/1.1\r\nContent-Length: 700000\r\n\r\n");
   Progress progress = reader.Consume(&input);

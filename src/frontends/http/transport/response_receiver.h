@@ -43,6 +43,7 @@ class ResponseReceiver : public transport::Delivery,
     added_headers_.emplace_back(name, std::move(value));
   }
   InlineTurn* inline_turn() final { return loop_->turn(); }
+  std::shared_ptr<Holder> holder() final { return account()->holder(); }
   // HttpBodyStream::Reader
   void OnBodyPieces() final;
   // Delivery: the response left by Complete or CompleteWith, or new pieces of a body in production.

@@ -65,6 +65,8 @@ class Connection final : public transport::LoopConnection, public Peer, private 
   // Peer
   size_t open_streams() const override { return session_->open_streams(); }
   transport::Account* account() override { return session_->account(); }
+  // Any thread.
+  const std::shared_ptr<Holder>& holder() const { return session_->account()->holder(); }
   void CountSlowClient() override {
     settings_->slow_clients.fetch_add(1, std::memory_order_relaxed);
   }
