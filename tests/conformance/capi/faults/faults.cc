@@ -2,18 +2,24 @@
 #include "tests/conformance/capi/faults/faults.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <new>
+#include <utility>
+#include <vector>
 
 namespace nereid_test::faults {
 namespace {
@@ -40,9 +46,67 @@ Random g_random;
 std::atomic<uint64_t> g_failed{0};
 std::atomic<uint64_t> g_threads_seen{0};
 
-// The first call of backtrace() allocates, so it is made here, on the main thread.
+// Whether a function of that name is none of the project's: see OwnCodeAsks.
+bool IsForeign(const char* function) {
+  return strstr(function, "9inference") != nullptr || strstr(function, "8protobuf") != nullptr ||
+         strstr(function, "directory_iterator") != nullptr ||
+         strstr(function, "remove_all") != nullptr;
+}
+
+// Where such functions are in memory, sorted. dladdr() knows those alone that a library exports,
+// and the project's libraries export next to nothing.
+using Ranges = std::vector<std::pair<uintptr_t, uintptr_t>>;
+
+void AddForeign(const char* elf, uintptr_t base, Ranges* ranges) {
+  const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(elf);
+  const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(elf + header->e_shoff);
+  for (int i = 0; i < header->e_shnum; ++i) {
+    if (sections[i].sh_type != SHT_SYMTAB) continue;
+    const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(elf + sections[i].sh_offset);
+    const char* const names = elf + sections[sections[i].sh_link].sh_offset;
+    for (size_t s = 0; s < sections[i].sh_size / sizeof(ElfW(Sym)); ++s) {
+      const ElfW(Sym)& symbol = symbols[s];
+      if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !IsForeign(names + symbol.st_name)) continue;
+      ranges->emplace_back(base + symbol.st_value, base + symbol.st_value + symbol.st_size);
+    }
+  }
+}
+
+int AddForeignOf(dl_phdr_info* loaded, size_t /*size*/, void* ranges) {
+  const char* const path = loaded->dlpi_name[0] == '\0' ? "/proc/self/exe" : loaded->dlpi_name;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat status;
+  if (fd < 0 || fstat(fd, &status) != 0) return 0;  // such as the kernel's
+  void* const elf = mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (elf != MAP_FAILED) {
+    AddForeign(static_cast<const char*>(elf), loaded->dlpi_addr, static_cast<Ranges*>(ranges));
+    munmap(elf, status.st_size);
+  }
+  close(fd);
+  return 0;
+}
+
+const Ranges& ForeignRanges() {
+  static const Ranges* const ranges = [] {
+    auto* const found = new Ranges;
+    dl_iterate_phdr(AddForeignOf, found);
+    std::sort(found->begin(), found->end());
+    return found;
+  }();
+  return *ranges;
+}
+
+bool IsForeign(const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  const Ranges& ranges = ForeignRanges();
+  const auto next = std::upper_bound(ranges.begin(), ranges.end(), std::pair(at, UINTPTR_MAX));
+  return next != ranges.begin() && at <= std::prev(next)->second;
+}
+
+// The first calls allocate, so they are made here, on the main thread.
 [[maybe_unused]] const int g_warm = [] {
   t_side = Side::kTest;
+  ForeignRanges();
   void* frame[1];
   return backtrace(frame, 1);
 }();
@@ -54,8 +118,9 @@ bool NameBegins(const char* path, const char* begin) {
 
 // Whether the project's own code makes the request. That is not so if the stack has a frame of:
 // protobuf or a similar library; code that protobuf has generated (a message records its content
-// before it is complete); the backend for tests, whose own threads could not catch an exception; or
-// the C++ library iterating over a directory, whose noexcept functions allocate.
+// before it is complete, and is then destroyed with garbage in it); the backend for tests, whose own
+// threads could not catch an exception; or the C++ library iterating over a directory, whose
+// noexcept functions allocate.
 bool OwnCodeAsks() {
   void* frames[64];
   const int count = backtrace(frames, 64);
@@ -66,10 +131,7 @@ bool OwnCodeAsks() {
         NameBegins(info.dli_fname, "libtriton_testing") || NameBegins(info.dli_fname, "ld-linux")) {
       return false;
     }
-    const char* const function = info.dli_sname == nullptr ? "" : info.dli_sname;
-    if (strstr(function, "9inference") != nullptr ||
-        strstr(function, "directory_iterator") != nullptr ||
-        strstr(function, "remove_all") != nullptr) {
+    if (IsForeign(info.dli_sname == nullptr ? "" : info.dli_sname) || IsForeign(frames[i])) {
       return false;
     }
   }
