@@ -118,8 +118,8 @@ bool NameBegins(const char* path, const char* begin) {
 
 // Whether the project's own code makes the request. That is not so if the stack has a frame of:
 // protobuf or a similar library; code that protobuf has generated (a message records its content
-// before it is complete, and is then destroyed with garbage in it); the backend for tests, whose own
-// threads could not catch an exception; or the C++ library iterating over a directory, whose
+// before it is complete, and is then destroyed with garbage in it); the backend for tests, whose
+// own threads could not catch an exception; or the C++ library iterating over a directory, whose
 // noexcept functions allocate.
 bool OwnCodeAsks() {
   void* frames[64];
