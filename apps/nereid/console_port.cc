@@ -69,6 +69,7 @@ std::string LinkHost(const std::string& address) {
 ConsolePort::ConsolePort(Server* server, const HttpExecutors& executors,
                          const HttpFrontendOptions& options)
     : server_(server),
+      admin_(executors.admin),
       access_(options.access),
       owner_rest_(server, executors, OwnerApiOptions(options)),
       key_holder_rest_(server, executors, ConsoleApiOptions(options)),
@@ -77,11 +78,14 @@ ConsolePort::ConsolePort(Server* server, const HttpExecutors& executors,
 absl::Status ConsolePort::Start(const ConsoleSettings& settings, HttpServerOptions http,
                                 ShownHttpPort shown) {
   ASSIGN_OR_RETURN(const std::string token, RandomToken());
+  ConsoleOptions options{
+      settings.address, token, access_, SettingsJson(*server_, shown), {}, admin_};
+  options.reports["/console/history"] = [server = server_] { return server->HistoryJson(); };
   frontend_ = std::make_unique<ConsoleFrontend>(
-      ConsoleFrontend::Handlers{&owner_rest_, &key_holder_rest_, &metrics_},
-      ConsoleOptions{settings.address, token, access_, SettingsJson(*server_, shown)});
+      ConsoleFrontend::Handlers{&owner_rest_, &key_holder_rest_, &metrics_}, options);
   ASSIGN_OR_RETURN(port_,
                    HttpServer::Start(PortOptions(settings, std::move(http)), frontend_.get()));
+  server_->KeepHistory();
   LOG_INFO << "Started Console at " << settings.address << ":" << port_->port();
   if (!IsLoopback(settings.address)) {
     LOG_WARNING << "other machines can reach the console, which has no TLS "

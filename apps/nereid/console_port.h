@@ -41,6 +41,7 @@ class ConsolePort {
 
  private:
   Server* const server_;
+  ThreadPool* const admin_;
   const AccessControl access_;
   HttpFrontend owner_rest_;
   HttpFrontend key_holder_rest_;

@@ -137,6 +137,18 @@ const checks = {
     await page.getByRole("row", { name: new RegExp(`${model} 1 READY`) }).waitFor();
   },
 
+  async "plots begin with what the server remembers"(page) {
+    const samples = async () => JSON.parse(await text("/console/history")).samples;
+    while ((await samples()).length < 3) await new Promise((resolve) => setTimeout(resolve, 200));
+    const asked = page.waitForResponse((answer) => answer.url().endsWith("/console/history"));
+    await page.reload();
+    await asked;
+    // Rates need two moments: the page has had one of its own so far.
+    const rate = page.locator(".tiles div").filter({ hasText: "Requests/s" }).locator("b");
+    await rate.waitFor();
+    assert.equal(await rate.textContent(), "0");
+  },
+
   async "the timeline shows the batches and requests that the metrics count"(page) {
     await go(page, `#/model/${model}/1/timeline`, model);
     const shown = page.getByTestId("shown");

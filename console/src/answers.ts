@@ -59,6 +59,27 @@ export interface Live {
   models: LiveModel[];
 }
 
+// The answer of /console/history: samples of the last minutes, oldest first.
+export interface SampleCounts {
+  succeeded: number;
+  failed: number;
+  queued: number;
+  in_flight: number;
+}
+export interface ModelSample extends SampleCounts {
+  name: string;
+  version: string;
+  instances: number;
+  busy_ns: number;
+  batches: number;
+  units: number;
+  latency_ns?: Percentiles;
+}
+export interface Remembered {
+  started_ns: number;
+  samples: { now_ns: number; now_unix_ms: number; server: SampleCounts; models: ModelSample[] }[];
+}
+
 export interface Execution {
   instance: string;
   number: number;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// History: what the live answers of the last minutes say about the server and each model, as the
-// series of plots. Rates are differences of counters, so the first answer gives none.
-import type { Counts, Live, LiveModel } from "./answers.ts";
+// History: what the server has remembered, and what the live answers since then say, of the last
+// minutes of the server and each model, as the series of plots. Rates are differences of counters, so the first answer gives none.
+import type { Counts, Live, LiveModel, Percentiles, Remembered } from "./answers.ts";
 import { sum } from "./format.ts";
 
 export interface Sample {
@@ -24,24 +24,55 @@ export function keyOf(model: { name: string; version: string }): string {
   return `${model.name}/${model.version}`;
 }
 
+// What was counted until a moment, whoever has told it.
+interface Counters {
+  queued?: number | undefined;
+  inFlight?: number | undefined;
+  succeeded?: number | undefined;
+  failed?: number;
+  instances?: number;
+  busy_ns?: number;
+  batches?: number;
+  units?: number;
+  latency?: Percentiles | undefined;
+}
+interface Moment {
+  ns: number;
+  unix_s: number;
+  started_ns: number; // by the server's own clock: tells servers apart
+  server: Counters;
+  models: Map<string, Counters>;
+}
+
 export class History {
-  private before: Live | undefined;
+  private before: Moment | undefined;
   private readonly samples = new Map<string, Sample[]>();
 
-  add(now: Live): void {
-    const before = this.before !== undefined && isSameServer(this.before, now) ? this.before : undefined;
+  add(live: Live): void {
+    this.addMoment(momentOf(live));
+  }
+
+  // Puts what the server has remembered before what is there. Samples of another server are not taken.
+  fill(remembered: Remembered): void {
+    const first = this.before;
+    if (first === undefined || first.started_ns !== remembered.started_ns) return;
+    this.before = undefined;
+    this.samples.clear();
+    for (const sample of remembered.samples) this.addMoment(rememberedMoment(sample, remembered.started_ns));
+    this.addMoment(first);
+  }
+
+  private addMoment(now: Moment): void {
+    const before = this.before?.started_ns === now.started_ns ? this.before : undefined;
     if (before === undefined) this.samples.clear();
-    if (before !== undefined && now.now_ns <= before.now_ns) return; // the same answer again
+    if (before !== undefined && now.ns <= before.ns) return; // the same answer again
     this.before = now;
-    this.append(TOTAL, serverSample(before, now));
-    const known = new Map(before?.models.map((model) => [keyOf(model), model]));
-    for (const model of now.models) {
-      const key = keyOf(model);
-      this.append(key, modelSample(known.get(key), model, before, now));
-    }
-    const present = new Set(now.models.map(keyOf));
+    const seconds = before === undefined ? 0 : (now.ns - before.ns) / 1e9;
+    this.append(TOTAL, sampleOf(before?.server, now.server, seconds, now.unix_s));
+    for (const [key, model] of now.models)
+      this.append(key, sampleOf(before?.models.get(key), model, seconds, now.unix_s));
     for (const key of this.samples.keys()) {
-      if (key !== TOTAL && !present.has(key)) this.samples.delete(key);
+      if (key !== TOTAL && !now.models.has(key)) this.samples.delete(key);
     }
   }
 
@@ -58,54 +89,68 @@ export class History {
   }
 }
 
-// When the server was started, by its own clock.
-function isSameServer(a: Live, b: Live): boolean {
-  return a.now_ns - a.server.uptime_ns === b.now_ns - b.server.uptime_ns;
+function momentOf(live: Live): Moment {
+  const { server } = live;
+  return {
+    ns: live.now_ns,
+    unix_s: live.now_unix_ms / 1000,
+    started_ns: live.now_ns - server.uptime_ns,
+    server: {
+      queued: server.queued,
+      inFlight: server.in_flight,
+      succeeded: server.succeeded,
+      failed: server.failed,
+    },
+    models: new Map(live.models.map((model) => [keyOf(model), countersOf(model)])),
+  };
+}
+
+function countersOf(model: LiveModel): Counters {
+  return {
+    queued: model.queued,
+    inFlight: model.in_flight,
+    succeeded: model.succeeded,
+    failed: sum(model.failed),
+    instances: model.instances ?? 0,
+    busy_ns: model.busy_ns ?? 0,
+    batches: sum(model.batch_sizes),
+    units: units(model.batch_sizes),
+    latency: (model.recent?.requests ?? 0) > 0 ? model.recent?.latency_ns : undefined,
+  };
+}
+
+function rememberedMoment(sample: Remembered["samples"][number], started_ns: number): Moment {
+  return {
+    ns: sample.now_ns,
+    unix_s: sample.now_unix_ms / 1000,
+    started_ns,
+    server: { ...sample.server, inFlight: sample.server.in_flight },
+    models: new Map(
+      sample.models.map((model) => [
+        keyOf(model),
+        { ...model, inFlight: model.in_flight, latency: model.latency_ns },
+      ]),
+    ),
+  };
 }
 
 function rate(before: number, now: number, seconds: number): number | undefined {
   return seconds > 0 && now >= before ? (now - before) / seconds : undefined;
 }
 
-function serverSample(before: Live | undefined, now: Live): Sample {
-  const sample: Sample = {
-    unix_s: now.now_unix_ms / 1000,
-    queued: now.server.queued,
-    inFlight: now.server.in_flight,
-  };
-  if (before === undefined) return sample;
-  const seconds = (now.now_ns - before.now_ns) / 1e9;
-  const ended = (live: Live) => live.server.succeeded + live.server.failed;
-  return {
-    ...sample,
-    ...defined({
-      requestsPerSecond: rate(ended(before), ended(now), seconds),
-      failuresPerSecond: rate(before.server.failed, now.server.failed, seconds),
-    }),
-  };
-}
-
 export function units(batchSizes: Counts | undefined): number {
   return Object.entries(batchSizes ?? {}).reduce((all, [size, count]) => all + Number(size) * count, 0);
 }
 
-function modelSample(
-  before: LiveModel | undefined,
-  now: LiveModel,
-  liveBefore: Live | undefined,
-  live: Live,
-): Sample {
-  const latency = now.recent !== undefined && now.recent.requests > 0 ? now.recent.latency_ns : undefined;
+// Rates need a moment before.
+function sampleOf(before: Counters | undefined, now: Counters, seconds: number, unix_s: number): Sample {
   const sample: Sample = {
-    unix_s: live.now_unix_ms / 1000,
-    ...defined({ queued: now.queued, inFlight: now.in_flight, ...latency }),
+    unix_s,
+    ...defined({ queued: now.queued, inFlight: now.inFlight, ...now.latency }),
   };
-  if (before?.succeeded === undefined || now.succeeded === undefined || liveBefore === undefined) {
-    return sample;
-  }
-  const seconds = (live.now_ns - liveBefore.now_ns) / 1e9;
-  const ended = (model: LiveModel) => (model.succeeded ?? 0) + sum(model.failed);
-  const batches = sum(now.batch_sizes) - sum(before.batch_sizes);
+  if (before?.succeeded === undefined || now.succeeded === undefined) return sample;
+  const ended = (counters: Counters) => (counters.succeeded ?? 0) + (counters.failed ?? 0);
+  const batches = (now.batches ?? 0) - (before.batches ?? 0);
   const instances = now.instances ?? 0;
   const busy =
     instances > 0 ? rate(before.busy_ns ?? 0, now.busy_ns ?? 0, seconds * 1e9 * instances) : undefined;
@@ -113,8 +158,8 @@ function modelSample(
     ...sample,
     ...defined({
       requestsPerSecond: rate(ended(before), ended(now), seconds),
-      failuresPerSecond: rate(sum(before.failed), sum(now.failed), seconds),
-      batchSize: batches > 0 ? (units(now.batch_sizes) - units(before.batch_sizes)) / batches : undefined,
+      failuresPerSecond: rate(before.failed ?? 0, now.failed ?? 0, seconds),
+      batchSize: batches > 0 ? ((now.units ?? 0) - (before.units ?? 0)) / batches : undefined,
       busy: busy === undefined ? undefined : Math.min(1, busy),
     }),
   };

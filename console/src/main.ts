@@ -4,7 +4,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Api, ApiError } from "./api.ts";
-import type { ConsoleSettings, Live } from "./answers.ts";
+import type { ConsoleSettings, Live, Remembered } from "./answers.ts";
 import { History } from "./history.ts";
 import { LogView } from "./log_view.ts";
 import { MetricsView } from "./metrics_view.ts";
@@ -50,13 +50,15 @@ class Page {
 
   private async connect(api: Api): Promise<void> {
     try {
-      const [settings, live] = await Promise.all([
+      const [settings, live, remembered] = await Promise.all([
         api.get<ConsoleSettings>("/console/settings"),
         api.get<Live>("/v2/nereid/live"),
+        api.get<Remembered>("/console/history"),
       ]);
       const announce = (text: string) => (this.status.textContent = text);
       this.context = { api, settings, live, history: new History(), announce };
       this.context.history.add(live);
+      this.context.history.fill(remembered);
       this.show();
       window.setTimeout(() => void this.poll(), EVERY_MS);
     } catch (error) {

@@ -124,6 +124,35 @@ test("a model that was loaded anew has no rate at first", () => {
   assert.equal(history.of({ name: "m", version: "1" }).at(-1)?.requestsPerSecond, undefined);
 });
 
+test("plots begin with what the server has remembered", () => {
+  const sample = (seconds: number, succeeded: number) => {
+    const counts = { succeeded, failed: 0, queued: 3, in_flight: 4 };
+    const model = { name: "m", version: "1", instances: 2, busy_ns: seconds * 1e9, batches: succeeded / 5 };
+    return {
+      now_ns: seconds * 1e9 + 5,
+      now_unix_ms: seconds * 1000,
+      server: counts,
+      models: [{ ...model, ...counts, units: succeeded, latency_ns: { p50: 1, p90: 2, p99: 3 } }],
+    };
+  };
+  const history = new History();
+  history.add(live(12, { succeeded: 300 }));
+  const samples = [sample(10, 100), sample(11, 200), sample(12, 900)];
+  history.fill({ started_ns: 77, samples });
+  assert.equal(history.of().length, 1); // of another server
+  history.fill({ started_ns: 5, samples: samples.slice(0, 2) });
+  assert.deepEqual(
+    history.of({ name: "m", version: "1" }).map((s) => s.requestsPerSecond),
+    [undefined, 100, 100],
+  );
+  const second = history.of({ name: "m", version: "1" })[1];
+  assert.equal(second?.batchSize, 5);
+  assert.equal(second?.busy, 0.5);
+  assert.equal(second?.p99, 3);
+  assert.equal(history.of()[1]?.requestsPerSecond, 100);
+  assert.equal(history.of()[1]?.inFlight, 4);
+});
+
 test("history is bounded", () => {
   const history = new History();
   for (let i = 0; i < KEPT_SAMPLES + 50; i++) history.add(live(i + 1, {}));

@@ -19,18 +19,12 @@ namespace {
 constexpr const char* kFailureReasons[kFailureReasonCount] = {"rejected", "cancelled", "backend",
                                                               "other"};
 
-// A version with its numbers, which are read once.
-struct Counted {
-  LiveModel live;
-  StatisticsSnapshot statistics;
-};
-
-void WriteServer(const LiveServer& server, const std::vector<Counted>& models, JsonWriter* w) {
+void WriteServer(const LiveServer& server, const std::vector<CountedModel>& models, JsonWriter* w) {
   uint64_t succeeded = 0;
   uint64_t failed = 0;
   int64_t queued = 0;
   std::map<std::string, uint64_t> states;
-  for (const Counted& each : models) {
+  for (const CountedModel& each : models) {
     succeeded += each.statistics.success.count;
     failed += each.statistics.fail.count;
     queued += each.statistics.pending;
@@ -118,7 +112,7 @@ void WriteRecent(const ServingModel& model, const RecentWork& work, JsonWriter* 
   w->EndObject();
 }
 
-void WriteModel(const Counted& counted, TimePoint now, JsonWriter* w) {
+void WriteModel(const CountedModel& counted, TimePoint now, JsonWriter* w) {
   const IndexEntry& entry = counted.live.entry;
   w->BeginObject();
   w->Add("name", entry.name);
@@ -137,29 +131,31 @@ void WriteModel(const Counted& counted, TimePoint now, JsonWriter* w) {
   w->EndObject();
 }
 
-// Drops all but those that have executed last, and puts the rest in the order of their names.
-void KeepLatest(std::vector<Counted>* models) {
-  const auto key = [](const Counted& each) {
+}  // namespace
+
+void KeepLatest(size_t most, std::vector<CountedModel>* models) {
+  const auto key = [](const CountedModel& each) {
     return std::tie(each.live.entry.name, each.live.entry.version);
   };
-  const auto by_name = [&](const Counted& a, const Counted& b) { return key(a) < key(b); };
-  if (models->size() > kMostLiveModels) {
-    const auto end = models->begin() + static_cast<ptrdiff_t>(kMostLiveModels);
-    std::nth_element(models->begin(), end, models->end(), [&](const Counted& a, const Counted& b) {
-      const uint64_t of_a = a.statistics.last_inference_ms;
-      const uint64_t of_b = b.statistics.last_inference_ms;
-      return of_a != of_b ? of_a > of_b : by_name(a, b);
-    });
+  const auto by_name = [&](const CountedModel& a, const CountedModel& b) {
+    return key(a) < key(b);
+  };
+  if (models->size() > most) {
+    const auto end = models->begin() + static_cast<ptrdiff_t>(most);
+    std::nth_element(models->begin(), end, models->end(),
+                     [&](const CountedModel& a, const CountedModel& b) {
+                       const uint64_t of_a = a.statistics.last_inference_ms;
+                       const uint64_t of_b = b.statistics.last_inference_ms;
+                       return of_a != of_b ? of_a > of_b : by_name(a, b);
+                     });
     models->erase(end, models->end());
   }
   std::stable_sort(models->begin(), models->end(), by_name);
 }
 
-}  // namespace
-
 std::string LiveJsonOf(const LiveServer& server, std::vector<LiveModel> models, TimePoint now,
                        RecordClock clock) {
-  std::vector<Counted> counted;
+  std::vector<CountedModel> counted;
   counted.reserve(models.size());
   for (LiveModel& live : models) {
     StatisticsSnapshot statistics;
@@ -172,10 +168,10 @@ std::string LiveJsonOf(const LiveServer& server, std::vector<LiveModel> models, 
   WriteClock(clock, &w);
   WriteServer(server, counted, &w);
   const size_t all = counted.size();
-  KeepLatest(&counted);
+  KeepLatest(kMostLiveModels, &counted);
   w.Add("not_shown", all - counted.size());
   w.BeginArray("models");
-  for (const Counted& each : counted) WriteModel(each, now, &w);
+  for (const CountedModel& each : counted) WriteModel(each, now, &w);
   w.EndArray();
   w.EndObject();
   return text;

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log_tail.h"
+#include "observe/stats/model_statistics.h"
 #include "server/recordings.h"
 #include "server/reports.h"
 
@@ -35,6 +36,15 @@ struct LiveModel {
   IndexEntry entry;
   std::shared_ptr<ManagedModel> model;
 };
+
+// A version with its numbers, which are read once.
+struct CountedModel {
+  LiveModel live;
+  StatisticsSnapshot statistics;  // all zero if nothing serves
+};
+
+// Drops all but the `most` that have executed last, and puts these in the order of their names.
+void KeepLatest(size_t most, std::vector<CountedModel>* models);
 
 // Shows at most kMostLiveModels: those that have executed last; the rest is counted.
 std::string LiveJsonOf(const LiveServer& server, std::vector<LiveModel> models, TimePoint now,

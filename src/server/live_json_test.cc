@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lifecycle/model/managed_model.h"
+#include "server/live_history.h"
 #include "server/recent_work.h"
 
 namespace nereid {
@@ -148,6 +149,67 @@ TEST(LiveJsonTest, OfManyModelsThoseThatWorkAreShown) {
   const std::string json = Json(std::move(models));
   EXPECT_NE(json.find(R"("not_shown":5,)"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("name":"zzz")"), std::string::npos) << json;
+}
+
+// ---- The history.
+
+LiveSample SampleOf(std::vector<LiveModel> models) {
+  return LiveSampleOf(ThisServer(), std::move(models), FromNanos(kNow), {kNow, 8});
+}
+
+TEST(LiveHistoryTest, ASample) {
+  const auto model = std::make_shared<CountingModel>(4);
+  model->Execute(1, kNow - 3 * kSecond, kNow - kSecond / 2, 4);
+  model->statistics().RecordBatch(1, 4, 1, 2, 3, 4, 77);
+  model->statistics().RecordFailure(1, FailureReason::kBackend, 5);
+  model->statistics().AddPending(2);
+  LiveHistory history;
+  EXPECT_EQ(history.Json(3), R"({"started_ns":3,"samples":[]})");
+  history.Add(SampleOf({{{"m", 3, "READY", ""}, model}, {{"gone", -1, "", "why"}, nullptr}}));
+  EXPECT_EQ(history.Json(3),
+            R"({"started_ns":3,"samples":[{"now_ns":100000000000,"now_unix_ms":8,)"
+            R"("server":{"succeeded":0,"failed":1,"queued":2,"in_flight":1},"models":[)"
+            R"({"name":"m","version":"3","succeeded":0,"failed":1,"queued":2,"in_flight":0,)"
+            R"("instances":2,"busy_ns":7,"batches":1,"units":4,)"
+            R"("latency_ns":{"p50":2500000010,"p90":2500000010,"p99":2500000010}}]}]})");
+}
+
+TEST(LiveHistoryTest, WithoutRequestsOrARecorderThereIsNoLatency) {
+  for (const size_t events : {0, 4}) {
+    const auto model = std::make_shared<CountingModel>(events);
+    const LiveSample sample = SampleOf({{{"m", 3, "READY", ""}, model}});
+    ASSERT_EQ(sample.models.size(), 1u);
+    EXPECT_FALSE(sample.models[0].latency.has_value()) << events;
+  }
+}
+
+TEST(LiveHistoryTest, OfManyModelsThoseThatWorkAreKeptAndAllAreCounted) {
+  const auto busy = std::make_shared<CountingModel>(0);
+  busy->statistics().RecordBatch(1, 1, 1, 2, 3, 4, 77);
+  std::vector<LiveModel> models;
+  for (size_t i = 0; i < LiveHistory::kMostModels + 4; ++i) {
+    const auto idle = std::make_shared<CountingModel>(0);
+    idle->statistics().RecordFailure(1, FailureReason::kOther, 5);
+    models.push_back({{"idle" + std::to_string(i), 1, "READY", ""}, idle});
+  }
+  models.push_back({{"zzz", 1, "READY", ""}, busy});
+  const LiveSample sample = SampleOf(std::move(models));
+  ASSERT_EQ(sample.models.size(), LiveHistory::kMostModels);
+  EXPECT_EQ(sample.models.back().name, "zzz");
+  EXPECT_EQ(sample.server.failed, LiveHistory::kMostModels + 4);
+}
+
+TEST(LiveHistoryTest, TheOldestSamplesAreForgotten) {
+  LiveHistory history;
+  for (uint64_t i = 0; i < LiveHistory::kMostSamples + 2; ++i) {
+    LiveSample sample;
+    sample.clock = {1000 + i, 5};
+    history.Add(std::move(sample));
+  }
+  const std::string json = history.Json(0);
+  EXPECT_EQ(json.find("\"now_ns\":1001,"), std::string::npos);
+  EXPECT_EQ(json.find("\"now_ns\":1002,"), json.find("\"now_ns\":"));
+  EXPECT_NE(json.find("\"now_ns\":1301,"), std::string::npos);
 }
 
 TEST(LogJsonTest, Lines) {

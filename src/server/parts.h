@@ -16,6 +16,7 @@
 #include "lifecycle/model/readiness_checker.h"
 #include "lifecycle/model_manager.h"
 #include "memory/output_allocator.h"
+#include "server/live_history.h"
 #include "server/server.h"
 #include "server/traffic_recorder.h"
 
@@ -39,6 +40,8 @@ struct Server::Parts {
   std::unique_ptr<ModelManager> models;
   std::unique_ptr<Ticker> poller;            // null: no polling
   std::unique_ptr<TrafficRecorder> traffic;  // null: nothing is recorded to a file
+  LiveHistory history;
+  std::unique_ptr<Ticker> historian;  // null: no history is kept; ends before the models
   // Of the frontends. Destroyed first: waits for the jobs, which use all other members.
   ThreadPool jobs{ThreadPoolOptions{.name = "server job", .threads = 0, .most_threads = kJobs}};
 };

@@ -86,4 +86,14 @@ RecentWork RecentWorkOf(const ServingModel& model, uint64_t now_ns) {
   return work;
 }
 
+std::optional<Percentiles> RecentLatencyOf(const ServingModel& model, uint64_t now_ns) {
+  Times latencies;
+  for (const FlightRecord& flight : model.recorder().Flights(
+           now_ns - std::min(now_ns, RecentWork::kWindowNs), RecentWork::kMostRequests)) {
+    latencies.push_back(LatencyOf(flight));
+  }
+  if (latencies.empty()) return std::nullopt;
+  return PercentilesOf(&latencies);
+}
+
 }  // namespace nereid

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "infer/serving_model.h"
@@ -42,6 +43,9 @@ struct RecentWork {
 
 // `now_ns`: of the model's steady clock.
 RecentWork RecentWorkOf(const ServingModel& model, uint64_t now_ns);
+// Of the newest requests that ended in the last RecentWork::kWindowNs, at most
+// RecentWork::kMostRequests; nothing if none is remembered.
+std::optional<Percentiles> RecentLatencyOf(const ServingModel& model, uint64_t now_ns);
 
 }  // namespace nereid
 

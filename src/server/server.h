@@ -34,6 +34,8 @@
 namespace nereid {
 
 class AnswerCache;
+struct LiveModel;
+struct LiveServer;
 class MachineUsage;
 class ModelManager;
 struct LoadContext;
@@ -140,6 +142,10 @@ class NEREID_API Server final : public Flight::Issuer {
   // What the server and its models do at present (live_json.h): made anew at most every 250 ms,
   // however many ask. Of one model if `name` is not empty; NOT_FOUND if there is none.
   absl::StatusOr<std::string> LiveJson(absl::string_view name) const;
+  // From now on, notes each second what the models have counted (live_history.h). Called once.
+  void KeepHistory();
+  // What KeepHistory has noted.
+  absl::StatusOr<std::string> HistoryJson() const;
   // The last lines of the log: without `since` the newest, otherwise those after that number.
   absl::StatusOr<std::string> LogJson(std::optional<uint64_t> since, size_t limit) const;
 
@@ -209,6 +215,9 @@ class NEREID_API Server final : public Flight::Issuer {
   absl::StatusOr<ModelPass> EnterVersion(std::shared_ptr<ServingModel> model,
                                          uint64_t open_of_client, bool join) const;
   std::vector<IndexEntry> ListModels(bool ready_only) const;
+  // The versions of one model, or of all for an empty name, as live_json.h shows them.
+  std::vector<LiveModel> LiveModels(absl::string_view name) const;
+  LiveServer LiveNumbers(TimePoint now) const;
   absl::StatusOr<std::string> MakeLiveJson(absl::string_view name) const;
   // The versions that serve or drain.
   std::vector<std::shared_ptr<const ServingModel>> RecordingModels() const;

@@ -8,7 +8,9 @@
 #include "base/status_macros.h"
 #include "lifecycle/model_manager.h"
 #include "server/answer_cache.h"
+#include "server/live_history.h"
 #include "server/live_json.h"
+#include "server/parts.h"
 #include "server/server.h"
 
 namespace nereid {
@@ -18,7 +20,7 @@ absl::StatusOr<std::string> Server::LiveJson(absl::string_view name) const {
   return live_->Get(name, [&] { return MakeLiveJson(name); });
 }
 
-absl::StatusOr<std::string> Server::MakeLiveJson(absl::string_view name) const {
+std::vector<LiveModel> Server::LiveModels(absl::string_view name) const {
   std::vector<LiveModel> models;
   for (IndexEntry& entry : ListModels(/*ready_only=*/false)) {
     if (entry.version >= 0 || (!name.empty() && entry.name != name)) continue;
@@ -32,19 +34,42 @@ absl::StatusOr<std::string> Server::MakeLiveJson(absl::string_view name) const {
           {{entry.id.name, version, VersionStateName(v.state()), v.reason()}, v.model()});
     }
   }
+  return models;
+}
+
+LiveServer Server::LiveNumbers(TimePoint now) const {
+  const ServerMetadata metadata = Metadata();
+  return {metadata.name,
+          metadata.version,
+          ToNanos(now) - ToNanos(started_),
+          in_flight_requests_.used(),
+          in_flight_requests_.limit(),
+          in_flight_bytes_.used(),
+          in_flight_bytes_.limit()};
+}
+
+absl::StatusOr<std::string> Server::MakeLiveJson(absl::string_view name) const {
+  std::vector<LiveModel> models = LiveModels(name);
   if (models.empty() && !name.empty()) {
     return absl::NotFoundError(absl::StrCat("there is no model '", name, "'"));
   }
   const TimePoint now = clock_->Now();
-  const ServerMetadata metadata = Metadata();
-  const LiveServer server = {metadata.name,
-                             metadata.version,
-                             ToNanos(now) - ToNanos(started_),
-                             in_flight_requests_.used(),
-                             in_flight_requests_.limit(),
-                             in_flight_bytes_.used(),
-                             in_flight_bytes_.limit()};
-  return LiveJsonOf(server, std::move(models), now, {ToNanos(now), clock_->WallMillis()});
+  return LiveJsonOf(LiveNumbers(now), std::move(models), now, {ToNanos(now), clock_->WallMillis()});
+}
+
+void Server::KeepHistory() {
+  parts_->historian = std::make_unique<Ticker>(
+      clock_, LiveHistory::kInterval, "keep the history of the console", [this] {
+        if (!CheckReady().ok()) return;
+        const TimePoint now = clock_->Now();
+        parts_->history.Add(LiveSampleOf(LiveNumbers(now), LiveModels(""), now,
+                                         {ToNanos(now), clock_->WallMillis()}));
+      });
+}
+
+absl::StatusOr<std::string> Server::HistoryJson() const {
+  RETURN_IF_ERROR(CheckReady());
+  return parts_->history.Json(ToNanos(started_));
 }
 
 absl::StatusOr<std::string> Server::LogJson(std::optional<uint64_t> since, size_t limit) const {

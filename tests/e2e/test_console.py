@@ -50,6 +50,20 @@ def console(
     server.stop()
 
 
+def test_history(console: Console) -> None:
+    assert console.ask_without_token("/console/history").status == 401
+    assert console.ask("POST", INFER, json.dumps(REQUEST).encode()).status == 200
+
+    def counted() -> bool:
+        answer = console.ask("GET", "/console/history")
+        assert answer.status == 200, answer.body
+        samples = json.loads(answer.body)["samples"]
+        models = samples[-1]["models"] if samples else []
+        return [m["name"] for m in models if m["succeeded"] > 0 and m["batches"] > 0] == ["echo"]
+
+    poll_until("a sample with the request", counted, 60, console.server.log_text)
+
+
 def test_page(console: Console) -> None:
     for path, name, kind in (
         ("/", "index.html", "text/html; charset=utf-8"),

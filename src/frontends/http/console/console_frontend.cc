@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frontends/http/console/console_files.h"
+#include "frontends/http/off_loop.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {
@@ -66,7 +67,9 @@ HttpFrontendOptions OwnerApiOptions(HttpFrontendOptions options) {
 ConsoleFrontend::ConsoleFrontend(const Handlers& handlers, const ConsoleOptions& options)
     : handlers_(handlers),
       guard_(options.address, options.token, options.access),
-      settings_(options.settings) {}
+      settings_(options.settings),
+      reports_(options.reports),
+      admin_(options.admin) {}
 
 HttpHandler* ConsoleFrontend::HandlerFor(ConsoleGuard::Visitor visitor,
                                          const HttpRequest& request) const {
@@ -76,7 +79,8 @@ HttpHandler* ConsoleFrontend::HandlerFor(ConsoleGuard::Visitor visitor,
 
 HeadVerdict ConsoleFrontend::OnHead(HttpRequest* request) {
   const absl::string_view path = request->path();
-  const bool is_page = FindConsoleFile(path) != nullptr || path == kSettingsPath;  // takes no body
+  const bool is_page = FindConsoleFile(path) != nullptr || path == kSettingsPath ||
+                       reports_.count(path) > 0;  // takes no body
   if (is_page || guard_.RefuseSource(*request).has_value()) return {/*takes_body=*/false, {}};
   const ConsoleGuard::Visitor visitor = guard_.Recognise(*request);
   if (visitor == ConsoleGuard::Visitor::kStranger) return {/*takes_body=*/false, {}};
@@ -95,6 +99,13 @@ void ConsoleFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder
   }
   if (request->path() == kSettingsPath) {
     return responder.Complete(Reads(*request) ? JsonResponse(settings_) : ReadOnly());
+  }
+  if (const auto report = reports_.find(request->path()); report != reports_.end()) {
+    if (!Reads(*request)) return responder.Complete(ReadOnly());
+    return RespondOffLoop(admin_, std::move(responder), [make = &report->second] {
+      absl::StatusOr<std::string> json = (*make)();
+      return json.ok() ? JsonResponse(*std::move(json)) : StatusResponse(json.status());
+    });
   }
   HttpHandler* const handler = HandlerFor(visitor, *request);
   handler->Handle(std::move(request), std::move(responder));

@@ -6,9 +6,14 @@
 #ifndef NEREID_FRONTENDS_HTTP_CONSOLE_CONSOLE_FRONTEND_H_
 #define NEREID_FRONTENDS_HTTP_CONSOLE_CONSOLE_FRONTEND_H_
 
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
+#include "base/threads/thread_pool.h"
 #include "frontends/http/console/console_guard.h"
 #include "frontends/http/http_frontend.h"
 #include "frontends/http/http_server.h"
@@ -20,6 +25,10 @@ struct ConsoleOptions {
   std::string token;
   AccessControl access;  // of the HTTP port
   std::string settings;  // the answer of /console/settings, JSON: what the page has to know
+  // Makes an answer of the console's own, JSON. Thread-safe; may block.
+  using Report = std::function<absl::StatusOr<std::string>()>;
+  std::map<std::string, Report, std::less<>> reports;  // by path
+  ThreadPool* admin = nullptr;  // makes the reports; ends before the frontend is destroyed
 };
 
 // `options` of the REST frontend without what the page does not need: the groups of shared memory,
@@ -49,6 +58,8 @@ class ConsoleFrontend final : public HttpHandler {
   const Handlers handlers_;
   const ConsoleGuard guard_;
   const std::string settings_;
+  const std::map<std::string, ConsoleOptions::Report, std::less<>> reports_;
+  ThreadPool* const admin_;
 };
 
 }  // namespace nereid

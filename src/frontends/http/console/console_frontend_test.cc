@@ -137,6 +137,34 @@ TEST_F(ConsoleFrontendTest, TheApiNeedsTheToken) {
   EXPECT_EQ(Send(HttpMethod::kPost, "/console/settings", kOwner).status, 405);
 }
 
+TEST_F(ConsoleFrontendTest, ReportsAreMadeForWhoMaySeeThem) {
+  ThreadPool admin({.name = "admin", .threads = 1});
+  const ConsoleOptions options{"127.0.0.1",
+                               kToken,
+                               Access(),
+                               kSettings,
+                               {{"/console/good", [] { return absl::StatusOr<std::string>("[]"); }},
+                                {"/console/bad", [] { return absl::NotFoundError("no folder"); }}},
+                               &admin};
+  ConsoleFrontend frontend({&rest_, &guarded_, &metrics_}, options);
+  const auto send = [&](HttpMethod method, const char* path, const HeaderList& headers) {
+    const auto sink = std::make_shared<Sink>();
+    frontend.Handle(MakeRequest(method, path, headers), HttpResponder(sink));
+    return sink;
+  };
+  const auto good = send(HttpMethod::kGet, "/console/good", kOwner);
+  const auto bad = send(HttpMethod::kGet, "/console/bad", kOwner);
+  EXPECT_EQ(send(HttpMethod::kGet, "/console/good", kStranger)->answer.status, 401);
+  EXPECT_EQ(send(HttpMethod::kPost, "/console/good", kOwner)->answer.status, 405);
+  EXPECT_FALSE(
+      frontend.OnHead(MakeRequest(HttpMethod::kPost, "/console/good", kOwner).get()).takes_body);
+  ASSERT_TRUE(admin.End(TimePoint::max()));  // both have been answered
+  EXPECT_EQ(good->answer.body, "[]");
+  EXPECT_EQ(good->answer.content_type, "application/json");
+  EXPECT_EQ(bad->answer.status, 404);
+  EXPECT_THAT(bad->answer.body, HasSubstr("no folder"));
+}
+
 TEST_F(ConsoleFrontendTest, TakesBodiesOnlyForTheApiAndItsVisitors) {
   const auto verdict = [&](const char* path, const HeaderList& headers) {
     return frontend_.OnHead(MakeRequest(HttpMethod::kPost, path, headers).get());
