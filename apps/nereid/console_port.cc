@@ -7,10 +7,14 @@
 #include <iostream>
 #include <utility>
 
+#include "backend_options.h"
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/status_macros.h"
+#include "filesystem/local_file_system.h"
 #include "frontends/access/secret.h"
+#include "lifecycle/repository_check.h"
+#include "repository/single_model.h"
 
 namespace nereid {
 namespace {
@@ -39,6 +43,21 @@ std::string SettingsJson(const Server& server, ShownHttpPort shown) {
   w.Add("http_tls", shown.tls);
   w.EndObject();
   return json;
+}
+
+// What `nereid check` would say about the repositories of the server.
+absl::StatusOr<std::string> ProblemsOf(const ServerOptions& server) {
+  const LocalFileSystem files;
+  CheckOptions options;
+  options.layout.repositories = server.model_repositories;
+  options.layout.namespacing = server.model_namespacing;
+  FindSingleModels(files, server.single_model_name, &options.layout);
+  options.model_config_name = server.model_config_name;
+  options.auto_complete_config = server.auto_complete_config;
+  options.backend_directory = server.backend_directory;
+  options.check_parameters = &CheckParametersByTable;
+  ASSIGN_OR_RETURN(const std::vector<CheckedModel> models, CheckRepositories(files, options));
+  return ProblemsToJson(models);
 }
 
 HttpServerOptions PortOptions(const ConsoleSettings& settings, HttpServerOptions options) {
@@ -81,6 +100,9 @@ absl::Status ConsolePort::Start(const ConsoleSettings& settings, HttpServerOptio
   ConsoleOptions options{
       settings.address, token, access_, SettingsJson(*server_, shown), {}, admin_};
   options.reports["/console/history"] = [server = server_] { return server->HistoryJson(); };
+  options.reports["/console/problems"] = [server = server_] {
+    return ProblemsOf(server->options());
+  };
   frontend_ = std::make_unique<ConsoleFrontend>(
       ConsoleFrontend::Handlers{&owner_rest_, &key_holder_rest_, &metrics_}, options);
   ASSIGN_OR_RETURN(port_,

@@ -135,6 +135,7 @@ const checks = {
   async "the token leaves the address, and models have their state"(page) {
     assert.equal(new URL(page.url()).hash, "#/");
     await page.getByRole("row", { name: new RegExp(`${model} 1 READY`) }).waitFor();
+    await page.getByText("nereid check finds no problem in 4 models.").waitFor();
   },
 
   async "plots begin with what the server remembers"(page) {

@@ -80,6 +80,12 @@ export interface Remembered {
   samples: { now_ns: number; now_unix_ms: number; server: SampleCounts; models: ModelSample[] }[];
 }
 
+// The answer of /console/problems: what `nereid check` says of the repositories.
+export interface Problems {
+  checked: number;
+  problems: { model: string; kind: "problem" | "warning"; text: string }[];
+}
+
 export interface Execution {
   instance: string;
   number: number;

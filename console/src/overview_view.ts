@@ -5,6 +5,7 @@ import { Chart } from "./charts.ts";
 import { bar, el, table } from "./dom.ts";
 import { bytes, duration, number, percent, sum, uptime, UNKNOWN } from "./format.ts";
 import { change, controlsModels, modelButtons } from "./model_actions.ts";
+import { ProblemsPanel } from "./problems.ts";
 import { modelHash } from "./route.ts";
 import { syncRows, type Row } from "./rows.ts";
 import type { Context, View } from "./view.ts";
@@ -30,6 +31,7 @@ export class OverviewView implements View {
   private readonly tiles = el("dl", { class: "tiles" });
   private readonly body = el("tbody");
   private readonly note = el("p", { class: "muted" });
+  private readonly problems: ProblemsPanel;
   private readonly throughput = new Chart({
     title: "Requests per second",
     least: 1,
@@ -50,6 +52,7 @@ export class OverviewView implements View {
   });
 
   constructor(private readonly context: Context) {
+    this.problems = new ProblemsPanel(context);
     const columns = controlsModels(context) ? COLUMNS : COLUMNS.slice(0, -1);
     this.body.addEventListener("click", (event) => this.onClick(event));
     this.element.append(
@@ -59,6 +62,7 @@ export class OverviewView implements View {
       el("h2", {}, "Models"),
       table("Models: state, load and latency of the last ten seconds", columns, this.body, "cards"),
       this.note,
+      this.problems.element,
     );
   }
 
@@ -86,6 +90,7 @@ export class OverviewView implements View {
     ]);
     this.throughput.show(samples);
     this.load.show(samples);
+    this.problems.update();
     syncRows(
       this.body,
       live.models.map((model) => this.row(model)),
@@ -109,7 +114,12 @@ export class OverviewView implements View {
     const last = this.context.history.of(model).at(-1);
     const busy = last?.busy;
     const cells: (Node | string)[] = [
-      model.version === undefined ? model.name : el("a", { href: modelHash(model) }, model.name),
+      el(
+        "span",
+        { class: "named" },
+        model.version === undefined ? model.name : el("a", { href: modelHash(model) }, model.name),
+        this.problems.badge(model.name),
+      ),
       model.version ?? UNKNOWN,
       stateBadge(model.state),
       number(last?.requestsPerSecond),

@@ -393,4 +393,29 @@ std::string ToJson(const std::vector<CheckedModel>& models) {
   return text;
 }
 
+std::string ProblemsToJson(const std::vector<CheckedModel>& models) {
+  std::string text;
+  JsonWriter json(&text);
+  json.BeginObject();
+  json.Add("checked", models.size());
+  json.BeginArray("problems");
+  const auto write = [&json](const CheckedModel& model, const char* kind,
+                             const std::vector<ConfigProblem>& problems) {
+    for (const ConfigProblem& problem : problems) {
+      json.BeginObject();
+      json.Add("model", model.name);
+      json.Add("kind", kind);
+      json.Add("text", ProblemText(problem));
+      json.EndObject();
+    }
+  };
+  for (const CheckedModel& model : models) {
+    write(model, "problem", model.problems);
+    write(model, "warning", model.warnings);
+  }
+  json.EndArray();
+  json.EndObject();
+  return text;
+}
+
 }  // namespace nereid

@@ -65,6 +65,9 @@ NEREID_API absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const Fil
 NEREID_API std::string ToText(const std::vector<CheckedModel>& models);
 // For programs: {"models":[...],"problems":<how many>,"warnings":<how many>}.
 NEREID_API std::string ToJson(const std::vector<CheckedModel>& models);
+// The same of problems and warnings alone, without the configurations:
+// {"checked":<models>,"problems":[{"model","kind":"problem"|"warning","text"}]}.
+NEREID_API std::string ProblemsToJson(const std::vector<CheckedModel>& models);
 NEREID_API size_t CountProblems(const std::vector<CheckedModel>& models);
 NEREID_API size_t CountWarnings(const std::vector<CheckedModel>& models);
 

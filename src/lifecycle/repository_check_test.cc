@@ -81,6 +81,10 @@ TEST_F(RepositoryCheckTest, SaysWhatTheBackendSaysOfParameters) {
   EXPECT_THAT(text, HasSubstr("  PROBLEM /r/good/config.pbtxt:6: c is wrong\n"));
   EXPECT_THAT(text, ::testing::EndsWith("1 models, 1 problems in 1 of them, 1 warnings\n"));
   EXPECT_THAT(ToJson(models), HasSubstr(R"("text":"b is unknown"}],"notes":[)"));
+  EXPECT_EQ(ProblemsToJson(models),
+            R"({"checked":1,"problems":[{"model":"good","kind":"problem",)"
+            R"("text":"/r/good/config.pbtxt:6: c is wrong"},{"model":"good","kind":"warning",)"
+            R"("text":"/r/good/config.pbtxt:4: b is unknown"}]})");
 }
 
 TEST_F(RepositoryCheckTest, AnUnknownParameterOfTheServersIsAProblem) {

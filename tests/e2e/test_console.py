@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,6 +63,20 @@ def test_history(console: Console) -> None:
         return [m["name"] for m in models if m["succeeded"] > 0 and m["batches"] > 0] == ["echo"]
 
     poll_until("a sample with the request", counted, 60, console.server.log_text)
+
+
+def test_problems(console: Console, repository: ModelRepository) -> None:
+    assert console.ask_without_token("/console/problems").status == 401
+    answer = console.ask("GET", "/console/problems")
+    assert json.loads(answer.body) == {"checked": 1, "problems": []}
+    bad = repository.add_identity("bad", "FP32", [1], max_batch_size=-1)
+    try:
+        found = json.loads(console.ask("GET", "/console/problems").body)
+    finally:
+        shutil.rmtree(bad)
+    assert found["checked"] == 2
+    assert [(p["model"], p["kind"]) for p in found["problems"]] == [("bad", "problem")]
+    assert "config.pbtxt:2: 'max_batch_size' must be non-negative" in found["problems"][0]["text"]
 
 
 def test_page(console: Console) -> None:
