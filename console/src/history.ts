@@ -55,7 +55,7 @@ export class History {
   // Puts what the server has remembered before what is there. Samples of another server are not taken.
   fill(remembered: Remembered): void {
     const first = this.before;
-    if (first === undefined || first.started_ns !== remembered.started_ns) return;
+    if (first === undefined || !isSameStart(first.started_ns, remembered.started_ns)) return;
     this.before = undefined;
     this.samples.clear();
     for (const sample of remembered.samples) this.addMoment(rememberedMoment(sample, remembered.started_ns));
@@ -63,7 +63,8 @@ export class History {
   }
 
   private addMoment(now: Moment): void {
-    const before = this.before?.started_ns === now.started_ns ? this.before : undefined;
+    const last = this.before;
+    const before = last !== undefined && isSameStart(last.started_ns, now.started_ns) ? last : undefined;
     if (before === undefined) this.samples.clear();
     if (before !== undefined && now.ns <= before.ns) return; // the same answer again
     this.before = now;
@@ -87,6 +88,11 @@ export class History {
     if (list.length > KEPT_SAMPLES) list.shift();
     this.samples.set(key, list);
   }
+}
+
+// Whether it is the same server. Nanoseconds of machines that have run for months are not exact here.
+function isSameStart(a: number, b: number): boolean {
+  return Math.abs(a - b) < 1e6;
 }
 
 function momentOf(live: Live): Moment {

@@ -117,6 +117,16 @@ test("the same answer again adds nothing, and a server that was started anew beg
   assert.equal(history.of().length, 1);
 });
 
+test("a server on a machine that has run for a year is one server", () => {
+  const history = new History();
+  for (let i = 0; i < 20; i++) {
+    const at = live(i, {}, 3e15 + i * 1e9 + i);
+    at.now_ns = Number(32_000_000_000_000_001n + BigInt(i) * 1_000_000_001n);
+    history.add(at);
+  }
+  assert.equal(history.of().length, 20);
+});
+
 test("a model that was loaded anew has no rate at first", () => {
   const history = new History();
   history.add(live(10, { succeeded: 100 }));
@@ -138,7 +148,7 @@ test("plots begin with what the server has remembered", () => {
   const history = new History();
   history.add(live(12, { succeeded: 300 }));
   const samples = [sample(10, 100), sample(11, 200), sample(12, 900)];
-  history.fill({ started_ns: 77, samples });
+  history.fill({ started_ns: 5e9, samples });
   assert.equal(history.of().length, 1); // of another server
   history.fill({ started_ns: 5, samples: samples.slice(0, 2) });
   assert.deepEqual(
