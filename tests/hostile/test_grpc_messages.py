@@ -243,8 +243,8 @@ def test_answers_that_nobody_takes_are_paid_for(tmp_path: Path) -> None:
         ask = message(service_pb2.ModelConfigRequest(name="wordy").SerializeToString())
         with Http2Connection(server.grpc_url, {INITIAL_WINDOW_SIZE: 0}) as client:
             calls = 0
-            refused: list[int] = []
-            while not refused:
+            refused = 0
+            while refused == 0:
                 for _ in range(20):
                     client.call(SERVICE + "ModelConfig", ask, end=True)
                 calls += 20
@@ -255,10 +255,9 @@ def test_answers_that_nobody_takes_are_paid_for(tmp_path: Path) -> None:
                     if got.kind == HEADERS:
                         text = client.decode(got).get("grpc-message")
                         assert text is None or "in-flight bytes" in text
-                    elif got.kind == RST_STREAM:
-                        refused.append(got.error_code())
-            # The connection is one holder, and by now the biggest: it gets no further streams.
-            assert set(refused) == {REFUSED_STREAM}
+                        refused += text is not None
+                    elif got.kind == RST_STREAM:  # many at a time are not told why
+                        assert got.error_code() == REFUSED_STREAM
             assert limit / 2 < gauge(server, "nereid_in_flight_bytes") <= limit
             with connect(server) as channel:  # who needs little is served
                 stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)

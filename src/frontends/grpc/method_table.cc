@@ -94,6 +94,12 @@ std::shared_ptr<http2::StreamUser> MethodTable::OnRequest(
   return call->ReadHead() ? call : nullptr;
 }
 
+bool MethodTable::OnNoRoom(http2::Stream* stream, const absl::Status& why) {
+  if (!GrpcCall::IsCall(*stream)) return rest_ != nullptr && rest_->OnNoRoom(stream, why);
+  GrpcCall::Refuse(stream, why);
+  return true;
+}
+
 absl::Status MethodTable::CheckAccess(absl::string_view path, const http2::Stream& stream) const {
   const std::optional<ApiGroup> group = GroupOfMethod(path);
   if (!group.has_value()) return absl::OkStatus();  // the caller refuses it

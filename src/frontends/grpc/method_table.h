@@ -27,6 +27,7 @@ class MethodTable final : public http2::RequestAcceptor {
   std::shared_ptr<http2::StreamUser> OnRequest(
       const std::shared_ptr<http2::Stream>& stream,
       const std::shared_ptr<http2::Connection>& connection) override;
+  bool OnNoRoom(http2::Stream* stream, const absl::Status& why) override;
 
  private:
   // An error if the client may not call the method `path`.

@@ -251,18 +251,31 @@ std::shared_ptr<http2::StreamUser> Http2Acceptor::OnRequest(
   return exchange;
 }
 
-bool Http2Acceptor::OnHeadTooLarge(http2::Stream* stream) {
-  const HttpResponse refusal =
-      MakeErrorResponse(431, absl::StrCat("request header exceeds the maximum of ",
-                                          settings_->options.max_header_bytes, " bytes or ",
-                                          http2::SessionOptions().max_headers, " fields"));
+namespace {
+
+void RefuseUnread(http2::Stream* stream, int status, absl::string_view why) {
+  const HttpResponse refusal = MakeErrorResponse(status, why);
+  const std::string code = absl::StrCat(status);
   const std::string length = absl::StrCat(refusal.text.size());
-  const std::array<http2::Header, 3> head = {{{":status", "431", true},
-                                              {"content-type", "application/json", true},
-                                              {"content-length", length}}};
+  const std::array<http2::Header, 3> head = {
+      {{":status", code}, {"content-type", "application/json", true}, {"content-length", length}}};
   stream->SendHead(head, /*end=*/false);
   stream->Append(refusal.text);
   stream->Finish({});
+}
+
+}  // namespace
+
+bool Http2Acceptor::OnHeadTooLarge(http2::Stream* stream) {
+  RefuseUnread(
+      stream, 431,
+      absl::StrCat("request header exceeds the maximum of ", settings_->options.max_header_bytes,
+                   " bytes or ", http2::SessionOptions().max_headers, " fields"));
+  return true;
+}
+
+bool Http2Acceptor::OnNoRoom(http2::Stream* stream, const absl::Status& why) {
+  RefuseUnread(stream, 503, why.message());
   return true;
 }
 

@@ -109,6 +109,7 @@ class Http2Acceptor final : public http2::RequestAcceptor {
       const std::shared_ptr<http2::Stream>& stream,
       const std::shared_ptr<http2::Connection>& connection) override;
   bool OnHeadTooLarge(http2::Stream* stream) override;
+  bool OnNoRoom(http2::Stream* stream, const absl::Status& why) override;
 
  private:
   const std::shared_ptr<const Http2ExchangeSettings> settings_;

@@ -82,6 +82,9 @@ class Connection final : public transport::LoopConnection, public Peer, private 
   bool OnHeadTooLarge(Stream* stream) override {
     return settings_->acceptor->OnHeadTooLarge(stream);
   }
+  bool OnNoRoom(Stream* stream, const absl::Status& why) override {
+    return settings_->acceptor->OnNoRoom(stream, why);
+  }
   void OnOutput() override;
   void OnControlFrame() override;
   void OnPing(bool is_answer) override;

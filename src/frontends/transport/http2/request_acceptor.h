@@ -39,6 +39,8 @@ class RequestAcceptor {
                                                 const std::shared_ptr<Connection>& connection) = 0;
   // As SessionEvents::OnHeadTooLarge.
   virtual bool OnHeadTooLarge(Stream* /*stream*/) { return false; }
+  // As SessionEvents::OnNoRoom.
+  virtual bool OnNoRoom(Stream* /*stream*/, const absl::Status& /*why*/) { return false; }
 };
 
 }  // namespace nereid::http2

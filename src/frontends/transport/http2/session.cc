@@ -17,6 +17,8 @@ constexpr uint64_t kNoLimit = uint64_t{1} << 40;
 // Bytes of headers that a request may have besides those that are kept. They cost no memory, but a
 // client can make one byte stand for 4,000, which the library looks at one by one.
 constexpr size_t kMostIgnoredBytes = 1 << 20;
+// Answers to requests without memory that may wait for the client.
+constexpr int kMostRefusals = 16;
 
 }  // namespace
 
@@ -108,9 +110,9 @@ std::shared_ptr<Stream> Session::Begin(int32_t id) {
 
 bool Session::Charge(Stream* stream, uint64_t bytes) {
   if (stream->refused_) return false;
-  if (!account_.Take(bytes).ok()) {
+  if (absl::Status taken = account_.Take(bytes); !taken.ok()) {
+    no_room_ = std::move(taken);
     stream->refused_ = true;
-    stream->DropHead();
     return false;
   }
   stream->charged_ += bytes;
@@ -118,12 +120,16 @@ bool Session::Charge(Stream* stream, uint64_t bytes) {
 }
 
 bool Session::MakeRoomInHead(Stream* stream, size_t bytes) {
-  if (stream->refused_) return false;
+  if (stream->head_dropped_) return false;
   const size_t needed = stream->header_bytes_.size() + bytes;
   const size_t have = std::max(stream->head_room_, kFreeHeadBytes);
   if (needed <= have) return true;
   const size_t room = std::max(needed, std::min<size_t>(2 * have, options_.max_header_bytes));
-  if (!Charge(stream, room - stream->head_room_)) return false;
+  if (!Charge(stream, room - stream->head_room_)) {
+    stream->DropHead();
+    stream->head_dropped_ = true;
+    return false;
+  }
   stream->header_bytes_.Reserve(room);
   stream->head_room_ = room;
   return true;
@@ -131,8 +137,7 @@ bool Session::MakeRoomInHead(Stream* stream, size_t bytes) {
 
 void Session::HeadComplete(Stream* stream, bool end) {
   open_head_ = 0;
-  // The client may send it again: nothing was carried out.
-  if (stream->refused_) return stream->Reset(ErrorCode::kRefusedStream);
+  if (stream->refused_) return RefuseForRoom(stream);
   if (stream->headers_refused_) return RefuseHead(stream);
   const std::shared_ptr<Stream> kept = stream->shared_from_this();
   std::shared_ptr<StreamUser> user = events_->OnRequest(kept);
@@ -150,6 +155,17 @@ void Session::RefuseHead(Stream* stream) {
   stream->SendHead(kTooLarge, /*end=*/true);
 }
 
+// A client hears why as long as it takes such answers: nobody pays for them. Otherwise it only
+// hears that nothing was carried out, and that it may send the request again.
+void Session::RefuseForRoom(Stream* stream) {
+  if (stream->head_dropped_ || refusals_ >= kMostRefusals) {
+    return stream->Reset(ErrorCode::kRefusedStream);
+  }
+  ++refusals_;
+  stream->counts_as_refusal_ = true;
+  if (!events_->OnNoRoom(stream, no_room_)) stream->Reset(ErrorCode::kRefusedStream);
+}
+
 int Session::Ignore(Stream* stream, size_t header_bytes) {
   stream->ignored_bytes_ += header_bytes;
   if (stream->ignored_bytes_ <= kMostIgnoredBytes) return 0;
@@ -164,6 +180,7 @@ void Session::Closed(int32_t id) {
   std::shared_ptr<Stream> stream = std::move(it->second);
   streams_.erase(it);
   account_.Return(std::exchange(stream->charged_, 0) + std::exchange(stream->answer_charged_, 0));
+  if (std::exchange(stream->counts_as_refusal_, false)) --refusals_;
   stream->session_ = nullptr;
   stream->body_.Clear();
   stream->kept_.reset();

@@ -55,6 +55,8 @@ class SessionEvents {
   // A request whose head is too long, or has too many fields. False: it is answered with 431 and
   // nothing else.
   virtual bool OnHeadTooLarge(Stream* /*stream*/) { return false; }
+  // A request for which there is no memory, as `why` says: answers it. False: it is reset.
+  virtual bool OnNoRoom(Stream* /*stream*/, const absl::Status& /*why*/) { return false; }
   // The session has something to send, or to end.
   virtual void OnOutput() = 0;
   // A frame that costs the server work and the client nothing, or a stream that the client broke.
@@ -120,6 +122,8 @@ class Session {
   std::vector<std::shared_ptr<StreamUser>> Users() const;
   void Closed(int32_t id);
   void RefuseHead(Stream* stream);
+  // There is no memory for the request, whose head is complete.
+  void RefuseForRoom(Stream* stream);
   // Charges `bytes` more to `stream` until it is closed. False if the limit has no room, or had
   // none before.
   bool Charge(Stream* stream, uint64_t bytes);
@@ -141,6 +145,8 @@ class Session {
   std::vector<std::shared_ptr<Stream>> sent_;  // their users are told at the end of the Fill
   std::vector<std::shared_ptr<Stream>> kept_;
   uint64_t data_sent_ = 0;  // bytes of bodies
+  absl::Status no_room_;    // why a stream was refused last
+  int refusals_ = 0;        // open streams that were answered so
   int32_t open_head_ = 0;
   bool begun_ = false;
   bool flooded_ = false;                // with headers; the connection is to end

@@ -117,6 +117,23 @@ TEST_F(SessionLimitsTest, ARequestThatCannotBePaidForIsRefusedUntouched) {
   server_->session->CloseStreams();  // the budget goes first
 }
 
+TEST_F(SessionLimitsTest, WhoIsRefusedHearsWhyWhileItTakesSuchAnswers) {
+  Budget budget("bytes in flight", 1 << 20);
+  const auto others = *budget.Take(budget.limit());
+  Start({.budget = &budget});
+  server_->answers_without_room = true;
+  ASSERT_TRUE(Talk().ok());
+  client_->Request("/x", "", false);  // what a connection costs anyhow
+  client_->Request("/x", "", false);
+  const int32_t told = client_->Request("/told", "", true);
+  const int32_t large = client_->Request("/x", "", true, {{"a", std::string(12'000, 'x')}});
+  ASSERT_TRUE(Talk().ok());
+  EXPECT_EQ(client_->answer(told).body.find("/told: server limit 'bytes in flight'"), 0u)
+      << client_->answer(told).body;
+  EXPECT_EQ(client_->answer(large).close_code, static_cast<uint32_t>(ErrorCode::kRefusedStream));
+  server_->session->CloseStreams();
+}
+
 // ---- The end of a connection
 
 TEST_F(SessionLimitsTest, TellsItsSettings) {

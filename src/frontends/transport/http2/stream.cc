@@ -27,7 +27,7 @@ void Stream::Reuse(Session* session, int32_t id) {
   headers_.clear();
   head_room_ = 0;
   charged_ = answer_charged_ = 0;
-  headers_refused_ = refused_ = false;
+  headers_refused_ = refused_ = head_dropped_ = counts_as_refusal_ = false;
   ignored_bytes_ = 0;
   trailer_bytes_.clear();
   trailers_.clear();

@@ -135,7 +135,9 @@ class Stream final : public std::enable_shared_from_this<Stream> {
   uint64_t answer_charged_ = 0;
   bool headers_refused_ = false;  // too many or too long
   bool refused_ = false;          // the byte limit has no room for the request
-  size_t ignored_bytes_ = 0;      // of headers that were not kept
+  bool head_dropped_ = false;     // nor for its head
+  bool counts_as_refusal_ = false;
+  size_t ignored_bytes_ = 0;  // of headers that were not kept
 
   OutputQueue body_;
   uint64_t sent_ = 0;  // bytes of the body on their way

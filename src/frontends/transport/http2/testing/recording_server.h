@@ -5,6 +5,7 @@
 #define NEREID_FRONTENDS_TRANSPORT_HTTP2_TESTING_RECORDING_SERVER_H_
 
 #include <absl/status/status.h>
+#include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
 
 #include <algorithm>
@@ -78,6 +79,13 @@ class RecordingServer : public SessionEvents {
     if (on_request) on_request(users.back().get());
     return ignore_requests ? nullptr : users.back();
   }
+  bool OnNoRoom(Stream* stream, const absl::Status& why) override {
+    if (!answers_without_room) return false;
+    stream->SendHead(kOkHead, /*end=*/false);
+    stream->Append(absl::StrCat(stream->FindHeader(":path"), ": ", why.message()));
+    stream->Finish({});
+    return true;
+  }
   void OnOutput() override { ++outputs; }
   void OnControlFrame() override {
     ++control_frames;
@@ -113,6 +121,7 @@ class RecordingServer : public SessionEvents {
   std::function<void()> on_control_frame;
   std::function<void(bool)> on_ping;
   bool ignore_requests = false;
+  bool answers_without_room = false;
   int outputs = 0;
   int control_frames = 0;
   int pings = 0;
