@@ -98,7 +98,8 @@ bool IsRead(const OptionSpec& spec, std::string_view name) {
 
 // Parameters that the server reads itself, and checks.
 bool IsServers(std::string_view name) {
-  return name.starts_with("nereid.") || name == "TRITON_BATCH_STRATEGY_PATH";
+  return name.starts_with("nereid.") || name.starts_with("tfs.") ||
+         name == "TRITON_BATCH_STRATEGY_PATH";
 }
 
 }  // namespace

@@ -155,7 +155,8 @@ struct OptionRemark {
 // Name and value of all that is given.
 using GivenOptions = std::vector<std::pair<std::string, std::string>>;
 
-// Reads the parameters of `model`. Those that belong to the server ("nereid.*") are left out.
+// Reads the parameters of `model`. Those that belong to the server ("nereid.*" and "tfs.*") are
+// left out.
 std::vector<OptionRemark> ExamineParameters(const BackendOptions& options, std::string_view model,
                                             const GivenOptions& given, OptionValues* values);
 // Reads the settings of `backend`: another name than that of `options` if the backend runs it.

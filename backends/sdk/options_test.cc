@@ -176,7 +176,9 @@ TEST_F(OptionsTest, NamesThatAreOnlyPassedOnAreComparedWithThoseThatAreRead) {
 }
 
 TEST_F(OptionsTest, WhatTheServerReadsIsNotUnknown) {
-  EXPECT_TRUE(Read({"nereid.target_p99_us", "5000", "TRITON_BATCH_STRATEGY_PATH", "a.so"}).ok());
+  EXPECT_TRUE(Read({"nereid.target_p99_us", "5000", "tfs.version_labels", "a=1",
+                    "TRITON_BATCH_STRATEGY_PATH", "a.so"})
+                  .ok());
   EXPECT_EQ(log_, "");
 }
 

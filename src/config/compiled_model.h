@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "config/ensemble_spec.h"
 #include "config/state_spec.h"
+#include "config/tfs_spec.h"
 #include "config/warmup_spec.h"
 #include "model/data_type.h"
 #include "model/shape.h"
@@ -162,6 +163,7 @@ struct CompiledModel {
   std::vector<InstanceSpec> instances;  // at least one
   std::vector<WarmupSpec> warmup;       // executed by each instance before the model is ready
   std::map<std::string, std::string> parameters;
+  TfsSpec tfs;                                     // read from them
   std::map<std::string, std::string> metric_tags;  // labels of the model's metrics
   // Bounds of the histogram of first responses, ascending; none: the usual ones.
   std::optional<std::vector<double>> first_response_ms;

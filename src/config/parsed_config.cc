@@ -122,7 +122,24 @@ absl::StatusOr<CompiledModel> ParsedConfig::Compile(int64_t version) const {
   CheckInstanceGroups(*proto_, &diagnostics);
   CheckSupported(*proto_, &diagnostics);
   RETURN_IF_ERROR(diagnostics.ToStatus(name()));
-  return CompileModel(*proto_, version);
+  CompiledModel model = CompileModel(*proto_, version);
+  RETURN_IF_ERROR(ReadTfsParameters(&model));
+  return model;
+}
+
+absl::Status ParsedConfig::CheckTfsParameters(std::string* wrong) const {
+  if (proto_->input().empty() || proto_->output().empty()) return absl::OkStatus();
+  CompiledModel model;  // as much of it as the parameters are about
+  model.parameters = parameters();
+  for (const inference::ModelInput& input : proto_->input()) {
+    model.inputs.emplace_back().name = input.name();
+  }
+  for (const inference::ModelOutput& output : proto_->output()) {
+    OutputSpec& spec = model.outputs.emplace_back();
+    spec.name = output.name();
+    spec.data_type = static_cast<DataType>(output.data_type());
+  }
+  return ReadTfsParameters(&model, wrong);
 }
 
 }  // namespace nereid

@@ -89,6 +89,10 @@ class ParsedConfig {
   // otherwise. REQUIRES: NormalizeInstanceGroups succeeded.
   absl::StatusOr<CompiledModel> Compile(int64_t version) const;
 
+  // The error of Compile for a parameter of TensorFlow Serving's API that is wrong, whose name is
+  // then `*wrong`. OK if the backend has to complete inputs or outputs first.
+  absl::Status CheckTfsParameters(std::string* wrong) const;
+
   // For config/ only.
   const inference::ModelConfig& proto() const { return *proto_; }
 

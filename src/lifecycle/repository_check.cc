@@ -113,6 +113,15 @@ void CheckParameters(const CheckOptions& options, const ExplainedConfig& explain
   }
 }
 
+void CheckTfs(const ExplainedConfig& explained, CheckedModel* model) {
+  std::string wrong;
+  const absl::Status status = explained.config->CheckTfsParameters(&wrong);
+  if (status.ok()) return;
+  const std::string field = absl::StrCat("parameters.", wrong);
+  model->problems.push_back(
+      {std::string(status.message()), field, "", explained.file, explained.line_of(field)});
+}
+
 // A model in the repositories, and its effective configuration.
 struct Candidate {
   ModelId id;
@@ -320,6 +329,7 @@ absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs
         CheckVersions(fs, *explained.config, &model);
         CheckBackend(options, *explained.config, explained.file, &model);
         CheckParameters(options, explained, &model);
+        CheckTfs(explained, &model);
       }
       candidates.push_back({id, std::move(explained)});
     }

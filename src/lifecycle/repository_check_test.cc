@@ -97,6 +97,21 @@ TEST_F(RepositoryCheckTest, AnUnknownParameterOfTheServersIsAProblem) {
                 "good (parameters.nereid.target_p99: did you mean 'nereid.target_p99_us'?)"));
 }
 
+TEST_F(RepositoryCheckTest, AWrongParameterOfTensorFlowServingsApiIsAProblem) {
+  const std::string parameter =
+      "parameters { key: 'tfs.signature.s' value { string_value: 'predict x -> out' } }\n";
+  fs_.WriteFile("/r/good/config.pbtxt",
+                "backend: 'onnxruntime'\n" + parameter +
+                    "input { name: 'in' data_type: TYPE_INT8 dims: [ 1 ] }\n"
+                    "output { name: 'out' data_type: TYPE_FP32 dims: [ 1 ] }\n");
+  EXPECT_THAT(ToText(Check()),
+              HasSubstr("PROBLEM /r/good/config.pbtxt:2: the parameter 'tfs.signature.s' names 'x' "
+                        "as an input: write NAME or KEY=NAME"));
+  // Without tensors it is known when the model is loaded.
+  fs_.WriteFile("/r/good/config.pbtxt", "backend: 'onnxruntime'\n" + parameter);
+  EXPECT_THAT(ToText(Check()), HasSubstr("0 problems"));
+}
+
 TEST_F(RepositoryCheckTest, StepsHaveToFitTheirMembers) {
   const std::string tensors =
       "input { name: 'in' data_type: TYPE_INT8 dims: [ 1 ] }\n"
