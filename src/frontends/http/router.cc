@@ -5,6 +5,7 @@
 #include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 
@@ -16,11 +17,10 @@ struct Name {
   PathSegment PathNames::*member;
 };
 
-constexpr Name kNames[] = {{"model", &PathNames::model},
-                           {"version", &PathNames::version},
-                           {"region", &PathNames::region},
-                           {"repository", &PathNames::repository},
-                           {"request", &PathNames::request}};
+constexpr Name kNames[] = {
+    {"model", &PathNames::model},           {"version", &PathNames::version},
+    {"label", &PathNames::label},           {"region", &PathNames::region},
+    {"repository", &PathNames::repository}, {"request", &PathNames::request}};
 
 // The member of PathNames for the name `text`; null if there is none.
 PathSegment PathNames::*FindName(absl::string_view text) {
@@ -30,8 +30,10 @@ PathSegment PathNames::*FindName(absl::string_view text) {
   return nullptr;
 }
 
-bool IsNumber(absl::string_view text) {
-  return std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+bool IsValueOf(PathSegment PathNames::*name, absl::string_view segment) {
+  if (segment.empty()) return false;
+  return name != &PathNames::version ||
+         std::all_of(segment.begin(), segment.end(), absl::ascii_isdigit);
 }
 
 }  // namespace
@@ -92,9 +94,21 @@ bool Router::Walk(int node, absl::string_view rest, RouteMatch* match) const {
     if (!absl::StartsWith(rest, run.text)) continue;
     const absl::string_view names = rest.substr(run.text.size());
     const absl::string_view segment = names.substr(0, names.find('/'));
-    if (segment.empty()) continue;
-    if (run.name == &PathNames::version && !IsNumber(segment)) continue;
+    if (segment.size() == names.size() && WalkEnd(run, names, match)) return true;
+    if (!IsValueOf(run.name, segment)) continue;
     if (!Walk(run.next, names.substr(segment.size()), match)) continue;
+    (match->names.*run.name).encoded = segment;
+    return true;
+  }
+  return false;
+}
+
+bool Router::WalkEnd(const Run& run, absl::string_view last, RouteMatch* match) const {
+  for (const Tail& tail : nodes_[run.next].tails) {
+    absl::string_view segment = last;
+    if (!absl::StartsWith(tail.text, ":") || !absl::ConsumeSuffix(&segment, tail.text)) continue;
+    if (!IsValueOf(run.name, segment)) continue;
+    match->pattern = tail.pattern;
     (match->names.*run.name).encoded = segment;
     return true;
   }

@@ -8,6 +8,10 @@
 // A name matches one segment that is not empty, and {version} matches decimal digits only. The
 // names are those of PathNames. A path must match as a whole: no trailing slash, no missing part.
 // If a path matches several patterns, a literal segment is preferred to a name, from left to right.
+// The last name of a pattern may have a literal end in its segment, which begins with a colon and
+// is preferred to a name that holds it:
+//
+//   /v1/models/{model}:predict
 #ifndef NEREID_FRONTENDS_HTTP_ROUTER_H_
 #define NEREID_FRONTENDS_HTTP_ROUTER_H_
 
@@ -44,6 +48,7 @@ struct PathSegment {
 struct PathNames {
   PathSegment model;
   PathSegment version;     // decimal digits
+  PathSegment label;       // of a version
   PathSegment region;      // of shared memory
   PathSegment repository;  // of models
   PathSegment request;     // an id
@@ -64,7 +69,7 @@ class Router {
   std::optional<RouteMatch> Match(absl::string_view path) const;
 
  private:
-  // The literal end of a pattern: "/infer", or nothing.
+  // The literal end of a pattern: "/infer", ":predict", or nothing.
   struct Tail {
     std::string text;
     size_t pattern;
@@ -87,6 +92,8 @@ class Router {
   void Add(absl::string_view path, size_t pattern);
   // The node after such a run from `node`; created if there is none yet.
   int Follow(int node, absl::string_view text, PathSegment PathNames::*name);
+  // Whether `last`, the rest of a path, is a value of the name of `run` and a literal end.
+  bool WalkEnd(const Run& run, absl::string_view last, RouteMatch* match) const;
   // Whether the rest of a path leads from `node` to the end of a pattern.
   bool Walk(int node, absl::string_view rest, RouteMatch* match) const;
 

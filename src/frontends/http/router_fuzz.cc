@@ -3,6 +3,7 @@
 // segment by segment does, and its segments must rebuild the path.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,6 +26,9 @@ constexpr absl::string_view kPatterns[] = {
     "/v2/repository[/{repository}]/index",
     "/v2/repository[/{repository}]/models/{model}/load",
     "/v2/systemsharedmemory[/region/{region}]/status",
+    "/v1/models/{model}[/versions/{version}]",
+    "/v1/models/{model}[/versions/{version}]:predict",
+    "/v1/models/{model}/labels/{label}:predict",
 };
 
 void Require(bool condition) {
@@ -47,6 +51,9 @@ bool Matches(const std::string& pattern, absl::string_view path) {
   return std::equal(expected.begin(), expected.end(), segments.begin(), segments.end(),
                     [](absl::string_view part, absl::string_view segment) {
                       if (part.empty() || part.front() != '{') return part == segment;
+                      const size_t end = part.find('}') + 1;
+                      if (!absl::ConsumeSuffix(&segment, part.substr(end))) return false;
+                      part = part.substr(0, end);
                       const bool digits =
                           segment.find_first_not_of("0123456789") == absl::string_view::npos;
                       return !segment.empty() && (part != "{version}" || digits);
@@ -55,12 +62,16 @@ bool Matches(const std::string& pattern, absl::string_view path) {
 
 // What `names` holds for a segment of a pattern; the segment itself if it is no name. A value may
 // look like another name ("/v2/models/{version}").
-absl::string_view ValueOf(absl::string_view segment, const nereid::PathNames& names) {
-  if (segment == "{model}") return names.model.encoded;
-  if (segment == "{version}") return names.version.encoded;
-  if (segment == "{region}") return names.region.encoded;
-  if (segment == "{repository}") return names.repository.encoded;
-  return segment;
+std::string ValueOf(absl::string_view segment, const nereid::PathNames& names) {
+  const size_t end = segment.find('}') + 1;  // 0: it is no name
+  const absl::string_view name = segment.substr(0, end);
+  absl::string_view value;
+  if (name == "{model}") value = names.model.encoded;
+  if (name == "{version}") value = names.version.encoded;
+  if (name == "{label}") value = names.label.encoded;
+  if (name == "{region}") value = names.region.encoded;
+  if (name == "{repository}") value = names.repository.encoded;
+  return absl::StrCat(value, segment.substr(end));
 }
 
 // `pattern` with values in place of its names.

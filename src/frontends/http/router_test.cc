@@ -17,6 +17,8 @@ constexpr absl::string_view kPatterns[] = {
     "/v2/repository[/{repository}]/index",
     "/v2/repository[/{repository}]/models/{model}/load",
     "/v2/memory[/region/{region}]/status",
+    "/v1/{model}[/versions/{version}]",
+    "/v1/{model}[/versions/{version}]:predict",
 };
 
 struct Case {
@@ -48,6 +50,12 @@ TEST(RouterTest, FindsThePatternAndTheNames) {
       {"/v2/repository/models/index", kPatterns[5], "", "", "", "models"},
       {"/v2/repository/models/m/load", kPatterns[6], "m"},
       {"/v2/repository/n/models/m/load", kPatterns[6], "m", "", "", "n"},
+      {"/v1/m:predict", kPatterns[9], "m"},
+      {"/v1/m:predict:predict", kPatterns[9], "m:predict"},
+      {"/v1/m:classify", kPatterns[8], "m:classify"},
+      {"/v1/:predict", kPatterns[8], ":predict"},
+      {"/v1/m/versions/4:predict", kPatterns[9], "m", "4"},
+      {"/v1/m:predict/versions/4", kPatterns[8], "m:predict", "4"},
       {"/v2/repository/models/models/m/load", kPatterns[6], "m", "", "", "models"},
   };
   for (const Case& c : cases) {
