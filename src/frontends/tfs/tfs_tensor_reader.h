@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// One input tensor from the JSON of TensorFlow Serving's API, in which the nesting of the lists is
+// the shape. Pure functions, thread-safe.
+#ifndef NEREID_FRONTENDS_TFS_TFS_TENSOR_READER_H_
+#define NEREID_FRONTENDS_TFS_TFS_TENSOR_READER_H_
+
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+#include <absl/types/span.h>
+
+#include <cstdint>
+
+#include "config/compiled_model.h"
+#include "frontends/codec/json_access.h"
+#include "frontends/codec/request_buffers.h"
+#include "infer/infer_request.h"
+
+namespace nereid {
+
+// The values of one input.
+struct TfsValues {
+  absl::string_view key;  // the client's name for the input
+  // Those of the first dimension, in order; a scalar if `scalar`.
+  absl::Span<const JsonValue* const> rows;
+  bool scalar = false;
+  // Each value is a feature: a value, or a flat list of what the input takes for a row.
+  bool features = false;
+};
+
+// A string of bytes: {"b64": "..."}.
+bool IsBase64Object(const JsonValue& value);
+
+// What an input of `model` that takes a single element for each row of a batch has behind the first
+// dimension: nothing for clients of this API, although the model's configuration has dims: [ 1 ].
+inline bool IsElementPerRow(const CompiledModel& model, const Shape& dims) {
+  return model.max_batch_size > 0 && dims.size() == 1 && dims.front() == 1;
+}
+
+// Adds `values` to `request` as the input `spec` of its model, with memory from `buffers`, at most
+// `max_bytes`. INVALID_ARGUMENT if they are no tensor of its type.
+absl::Status AddTfsInput(const TfsValues& values, const InputSpec& spec, uint64_t max_bytes,
+                         InferRequest* request, RequestBuffers* buffers);
+
+}  // namespace nereid
+
+#endif  // NEREID_FRONTENDS_TFS_TFS_TENSOR_READER_H_
