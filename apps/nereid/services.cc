@@ -77,6 +77,7 @@ absl::Status Services::Start(const Settings& settings) {
   }
   if (settings.allow_grpc) RETURN_IF_ERROR(StartGrpc(settings));
   if (settings.allow_http) RETURN_IF_ERROR(StartHttp(settings));
+  if (settings.tfs.allow_http) RETURN_IF_ERROR(StartTfsHttp(settings));
   RETURN_IF_ERROR(StartCloudPorts(settings));
   if (settings.console.allow) RETURN_IF_ERROR(StartConsole(settings));
   if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
@@ -272,6 +273,24 @@ void Services::AddHttpGauges() {
       [raw] { return raw->flooding_clients(); });
 }
 
+absl::Status Services::StartTfsHttp(const Settings& settings) {
+  const absl::Span<const HttpRoute> routes = TfsRoutes();
+  tfs_frontend_ =
+      std::make_unique<HttpFrontend>(server_, executors(), FrontendOptions(settings),
+                                     std::vector<HttpRoute>(routes.begin(), routes.end()));
+  HttpServerOptions options = http_options_;
+  options.port = settings.tfs.http_port;
+  options.bound = settings.tfs.http_bound;
+  options.body_split_header.clear();
+  absl::StatusOr<std::unique_ptr<HttpServer>> port =
+      HttpServer::Start(std::move(options), tfs_frontend_.get());
+  if (!port.ok()) return ServiceFailed("TensorFlow Serving HTTP", port.status());
+  tfs_http_ = *std::move(port);
+  LOG_INFO << "Started TensorFlow Serving HTTPService at " << settings.http.address << ":"
+           << tfs_http_->port();
+  return absl::OkStatus();
+}
+
 absl::Status Services::StartCloudPorts(const Settings& settings) {
   SagemakerSettings sagemaker = settings.sagemaker;
   VertexAiSettings vertex_ai = settings.vertex_ai;
@@ -329,6 +348,7 @@ absl::Status Services::StartMetrics(const Settings& s) {
 void Services::Announce() {
   if (grpc_ != nullptr) grpc_->Announce();
   if (http_ != nullptr) http_->Announce();
+  if (tfs_http_ != nullptr) tfs_http_->Announce();
   if (cloud_ports_ != nullptr) cloud_ports_->Announce();
 }
 
@@ -343,6 +363,7 @@ void Services::ClosePorts(TimePoint deadline) {
     LOG_WARNING << "no thread to close the gRPC port: " << e.what();
   }
   if (http_ != nullptr) http_->Stop(deadline);
+  if (tfs_http_ != nullptr) tfs_http_->Stop(deadline);
   if (cloud_ports_ != nullptr) cloud_ports_->Stop(deadline);
   if (console_ != nullptr) console_->Stop(deadline);
   if (owner_socket_ != nullptr) owner_socket_->Stop(deadline);

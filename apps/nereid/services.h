@@ -41,6 +41,7 @@ class Services {
   uint16_t http_port() const { return http_ == nullptr ? 0 : http_->port(); }
   uint16_t grpc_port() const { return grpc_ == nullptr ? 0 : grpc_->port(); }
   uint16_t metrics_port() const { return metrics_ == nullptr ? 0 : metrics_->port(); }
+  uint16_t tfs_http_port() const { return tfs_http_ == nullptr ? 0 : tfs_http_->port(); }
   uint16_t console_port() const { return console_ == nullptr ? 0 : console_->port(); }
   // Opens the access log again by its name. Any thread, after Start.
   void ReopenAccessLog();
@@ -75,6 +76,7 @@ class Services {
   void AddGrpcGauges();
   absl::Status StartHttp(const Settings& settings);
   void AddHttpGauges();
+  absl::Status StartTfsHttp(const Settings& settings);
   absl::Status StartCloudPorts(const Settings& settings);
   absl::Status StartConsole(const Settings& settings);
   void StartOwnerSocket(const Settings& settings);
@@ -92,9 +94,11 @@ class Services {
   std::unique_ptr<ThreadPool> compression_;
   std::shared_ptr<transport::ConnectionRoom> connection_room_;
   std::unique_ptr<HttpFrontend> http_frontend_;  // null: without REST
+  std::unique_ptr<HttpFrontend> tfs_frontend_;   // null: without TensorFlow Serving's API
   HttpServerOptions http_options_;               // of the HTTP port; others have the same limits
   std::unique_ptr<GrpcServer> grpc_;
   std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<HttpServer> tfs_http_;
   std::unique_ptr<CloudPorts> cloud_ports_;    // null: none
   std::unique_ptr<ConsolePort> console_;       // null: none
   std::unique_ptr<OwnerSocket> owner_socket_;  // null: none

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +27,7 @@
 #include "frontends/http/health_response.h"
 #include "frontends/http/http_server_options.h"
 #include "frontends/tracing/trace_options.h"
+#include "frontends/transport/bound_address.h"
 #include "observe/access/access_log.h"
 #include "server/options.h"
 
@@ -35,6 +37,13 @@ namespace nereid {
 // threads than processors would only take turns, because event loops never wait for anything else.
 inline constexpr int kMostHttpThreads = 8;
 inline constexpr int kMostGrpcThreads = 2;
+
+// The ports of TensorFlow Serving's API, at the addresses of HTTP and gRPC.
+struct TfsSettings {
+  bool allow_http = false;
+  uint16_t http_port = 0;                               // 0: any free one
+  std::shared_ptr<transport::BoundAddress> http_bound;  // null: not bound yet
+};
 
 struct Settings {
   // Defaults of this program, which other programs that embed the server may choose differently.
@@ -68,6 +77,7 @@ struct Settings {
   GrpcServerOptions grpc;
   HttpServerOptions metrics;
   ConsoleSettings console;
+  TfsSettings tfs;
   std::set<std::string> http_origins;  // of pages in browsers that may use the API
   RestrictedApis http_restricted;
   RestrictedApis grpc_restricted;

@@ -24,7 +24,7 @@ from support.stage import PROJECT_ROOT, python_package, server_binary, stage_roo
 BLOCK_SECONDS = 150
 READY_SECONDS = 60.0
 STOP_SECONDS = 45
-PORTS = (8000, 8001, 8002, 8003, 8080)
+PORTS = (8000, 8001, 8002, 8003, 8080, 8501)
 SCHEMES = ("http", "https")
 CLIENTS = (".go", ".mjs", ".py", ".sh")  # in examples/: these name ports
 LINKED = ("abi", "backends", "bench", "deploy", "docs", "include", "python", "tools")

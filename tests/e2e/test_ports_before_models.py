@@ -37,6 +37,7 @@ PORTS = {
     "Sagemaker": ("--sagemaker-port", "--allow-sagemaker=true"),
     "Vertex AI": ("--vertex-ai-port", "--allow-vertex-ai=true"),
     "Console": ("--console-port",),
+    "TensorFlow Serving HTTP": ("--tfs-http-port",),
     "Metrics": ("--metrics-port",),
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows that the hostile tests walk, read from a running server: its routes from the OpenAPI
-document, its gRPC methods from server reflection. A new one is walked without a line of test. The
+documents, its gRPC methods from server reflection. A new one is walked without a line of test. The
 paths of other ports are those of docs/protocol/routes.md."""
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from support import raw_http
 from support.nereid import start_nereid
 from support.proto_bytes import field, values
 from support.repository import ModelRepository
+from support.server_process import LOOPBACK, ServerProcess
 from support.stage import PROJECT_ROOT
 
 REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
@@ -32,15 +33,23 @@ METHODS_AND_PATH = re.compile(r"`([A-Z]+(?:, [A-Z]+)*) (/[^`]*)`")
 VERTEX_AI = {"AIP_HEALTH_ROUTE": "/health", "AIP_PREDICT_ROUTE": "/predict"}
 
 OPEN_EVERYTHING = ("--model-control-mode=explicit", "--load-model=*", "--allow-nereid-api=true")
+# Ports whose routes their own OpenAPI documents have.
+DESCRIBED_PORTS = {"tfs_http": ("--tfs-http-port=0", "/v1/openapi.json")}
 
 # The model that must be served all the time, one whose configuration is long, and one that may
 # come and go.
 ECHO, WIDE, SPARE = "echo", "wide", "spare"
-NAMES = {"version": "1", "region": "nothing", "repository": "nothing", "request": "nothing"}
+NAMES = {"version": "1", "label": "stable", "region": "nothing", "repository": "nothing", "request": "nothing"}
 
 # Bodies of these schemas, and messages of these methods, may be large; whatever is added to the
 # tables may not, unless it is named here.
-LARGE_SCHEMAS = {"InferRequest", "GenerateRequest", "LoadRequest"}
+LARGE_SCHEMAS = {
+    "InferRequest",
+    "GenerateRequest",
+    "LoadRequest",
+    "TfsPredictRequest",
+    "TfsExamplesRequest",
+}
 LARGE_METHODS = {"ModelInfer", "ModelStreamInfer", "RepositoryModelLoad"}
 
 
@@ -116,19 +125,26 @@ class Tables:
 
 def add_models(root: Path) -> ModelRepository:
     models = ModelRepository(root)
-    models.add_identity(ECHO)
+    models.add_identity(ECHO, parameters={"tfs.version_labels": "stable=1"})
     models.add_identity(SPARE)
     models.add_identity(WIDE, parameters={f"parameter{i}": "x" * 1000 for i in range(60)})
     return models
 
 
-def _read_routes(url: str) -> list[Route]:
+def _read_routes(url: str, document: str = "/v2/openapi.json", port: str = "http") -> list[Route]:
     routes = []
-    for path, operations in raw_http.get(url, "/v2/openapi.json").json()["paths"].items():
+    for path, operations in raw_http.get(url, document).json()["paths"].items():
         for method in sorted({"get", "post", "put", "delete", "patch"} & set(operations)):
             content = operations[method].get("requestBody", {}).get("content", {})
             schema = content.get("application/json", {}).get("schema", {}).get("$ref", "")
-            routes.append(Route(method.upper(), path, schema.rpartition("/")[2]))
+            routes.append(Route(method.upper(), path, schema.rpartition("/")[2], port))
+    return routes
+
+
+def _read_all_routes(server: ServerProcess) -> list[Route]:
+    routes = _read_routes(server.http_url)
+    for port, (_, document) in DESCRIBED_PORTS.items():
+        routes += _read_routes(f"{LOOPBACK}:{server.port(port)}", document, port)
     return routes
 
 
@@ -179,10 +195,12 @@ def tables() -> Tables:
     try:
         with tempfile.TemporaryDirectory() as folder:
             models = add_models(Path(folder) / "models")
-            server = start_nereid(models.root, Path(folder) / "log", OPEN_EVERYTHING)
+            own_ports = [option for option, _ in DESCRIBED_PORTS.values()]
+            options = [*OPEN_EVERYTHING, *own_ports]
+            server = start_nereid(models.root, Path(folder) / "log", options)
             try:
                 server.wait_for()
-                routes, methods = _read_routes(server.http_url), _read_methods(server.grpc_url)
+                routes, methods = _read_all_routes(server), _read_methods(server.grpc_url)
             finally:
                 server.kill()
     except (AssertionError, OSError, grpc.RpcError) as error:

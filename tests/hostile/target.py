@@ -83,6 +83,7 @@ class Certificates:
 
 
 OWN_PORTS = {
+    "tfs_http": ("--tfs-http-port=0",),
     "sagemaker": ("--allow-sagemaker=true", "--sagemaker-port=0"),
     "vertex_ai": (
         "--allow-vertex-ai=true",

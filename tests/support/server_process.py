@@ -27,6 +27,7 @@ _STARTED = {
     "grpc": re.compile(r"Started GRPCInferenceService at \S*?:(\d+)"),
     "sagemaker": re.compile(r"Started Sagemaker HTTPService at \S*?:(\d+)"),
     "vertex_ai": re.compile(r"Started Vertex AI HTTPService at \S*?:(\d+)"),
+    "tfs_http": re.compile(r"Started TensorFlow Serving HTTPService at \S*?:(\d+)"),
     "metrics": re.compile(r"Started Metrics Service at \S*?:(\d+)"),
 }
 

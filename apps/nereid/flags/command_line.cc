@@ -53,6 +53,8 @@ absl::Status CheckPorts(const Settings& s) {
       {"HTTP", "http-port", nullptr, s.allow_http, s.http.address, s.http.port},
       {"GRPC", "grpc-port", nullptr, s.allow_grpc, s.grpc.address, s.grpc.port},
       {"metrics", "metrics-port", nullptr, s.server.metrics, s.metrics_address(), s.metrics.port},
+      {"TensorFlow Serving HTTP", "tfs-http-port", nullptr, s.tfs.allow_http, s.http.address,
+       s.tfs.http_port},
       {"console", "console-port", nullptr, s.console.allow, s.console.address, s.console.port},
       {"SageMaker", "sagemaker-port", &sagemaker, sagemaker.allow, sagemaker.address,
        sagemaker.port},

@@ -45,6 +45,18 @@ TEST(CommandLineTest, FrontendsOpenOnlyThePortsThatAreAskedFor) {
   EXPECT_FALSE(off.allow_http);
 }
 
+TEST(CommandLineTest, TensorFlowServingsApiIsOpenedByItsPort) {
+  Settings without, with;
+  ASSERT_TRUE(Parse({}, &without).ok());
+  EXPECT_FALSE(without.tfs.allow_http);
+  ASSERT_TRUE(Parse({"--tfs-http-port=8501"}, &with).ok());
+  EXPECT_TRUE(with.tfs.allow_http);
+  EXPECT_EQ(with.tfs.http_port, 8501);
+  EXPECT_THAT(ErrorOf({"--tfs-http-port=65536"}), HasSubstr("tfs-http-port"));
+  EXPECT_THAT(ErrorOf({"--tfs-http-port=8000"}),
+              HasSubstr("HTTP requests and TensorFlow Serving HTTP requests at the same address"));
+}
+
 TEST(CommandLineTest, TheConsoleIsOpenedByItsPort) {
   Settings without, with;
   ASSERT_TRUE(Parse({"--console-address=::1"}, &without).ok());

@@ -24,6 +24,7 @@ FlagGroup RepositoryFlags(Settings* settings);
 FlagGroup HttpFlags(Settings* settings);
 FlagGroup GrpcFlags(Settings* settings);
 FlagGroup AccessFlags(Settings* settings);
+FlagGroup TfsFlags(Settings* settings);
 FlagGroup ConsoleFlags(Settings* settings);
 FlagGroup MetricsFlags(Settings* settings);
 FlagGroup RecordFlags(Settings* settings);

@@ -32,9 +32,10 @@ FlagGroup Others(FlagGroup group) {
 }  // namespace
 
 std::vector<FlagGroup> MakeFrontendTable(Settings* settings) {
-  return {HttpFlags(settings),        GrpcFlags(settings),           AccessFlags(settings),
-          ConsoleFlags(settings),     TraceFlags(settings),          Others(ServerFlags(settings)),
-          Others(LogFlags(settings)), Others(MetricsFlags(settings))};
+  return {
+      HttpFlags(settings),           GrpcFlags(settings),        TfsFlags(settings),
+      AccessFlags(settings),         ConsoleFlags(settings),     TraceFlags(settings),
+      Others(ServerFlags(settings)), Others(LogFlags(settings)), Others(MetricsFlags(settings))};
 }
 
 }  // namespace nereid

@@ -13,6 +13,7 @@
 #include "frontends/http/health_response.h"
 #include "frontends/http/infer_endpoint.h"
 #include "frontends/http/openapi.h"
+#include "frontends/http/tfs/tfs_endpoint.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "frontends/tracing/tracing.h"
 #include "server/server.h"
@@ -29,6 +30,7 @@ struct HttpEndpoints {
   const std::unique_ptr<OpenApiText> openapi;
   InferEndpoint infer;
   GenerateEndpoint generate;
+  TfsEndpoint tfs;
 
   // What pays for reading the body of a request for administration.
   ParseBudget BudgetOf(const HttpRequest& request) const {

@@ -131,7 +131,7 @@ std::unique_ptr<HttpAnswerObserver> LogAnswer(AccessLog* log, const Clock& clock
 }  // namespace
 
 HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
-                           const HttpFrontendOptions& options)
+                           const HttpFrontendOptions& options, std::vector<HttpRoute> routes)
     : access_log_(executors.access_log),
       access_(options.access),
       cors_(options.cors),
@@ -143,10 +143,11 @@ HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
                  options.tracing,
                  options.health_body,
                  ToJson(server->Metadata()),
-                 std::make_unique<OpenApiText>(AllRoutes(), server->Metadata().version, &access_),
+                 std::make_unique<OpenApiText>(routes, server->Metadata().version, &access_),
                  InferEndpoint(server, executors.compression, options),
-                 GenerateEndpoint(server, executors.compression, options)},
-      routes_(AllRoutes()),
+                 GenerateEndpoint(server, executors.compression, options),
+                 TfsEndpoint(server, executors.compression, options)},
+      routes_(std::move(routes)),
       router_(MakeRouter(routes_)) {}
 
 std::optional<HttpResponse> HttpFrontend::AnswerToHead(

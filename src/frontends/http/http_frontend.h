@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HttpFrontend: the handler of the inference port: finds the route of each request and calls the
-// route's handler. Thread-safe.
+// HttpFrontend: the handler of the inference port, or of another one that has a table of routes:
+// finds the route of each request and calls the route's handler. Thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_
 #define NEREID_FRONTENDS_HTTP_HTTP_FRONTEND_H_
 
@@ -34,7 +34,8 @@ class HttpFrontend final : public HttpHandler {
   // `server` must outlive the frontend, which must be destroyed after the server has stopped and
   // `executors` have ended.
   HttpFrontend(Server* server, const HttpExecutors& executors,
-               const HttpFrontendOptions& options = {});
+               const HttpFrontendOptions& options = {},
+               std::vector<HttpRoute> routes = AllRoutes());
 
   HeadVerdict OnHead(HttpRequest* request) override;
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;

@@ -43,7 +43,7 @@ std::vector<absl::string_view> NamesIn(absl::string_view path) {
   std::vector<absl::string_view> names;
   for (const absl::string_view segment : absl::StrSplit(path, '/')) {
     if (!segment.empty() && segment.front() == '{') {
-      names.push_back(segment.substr(1, segment.size() - 2));
+      names.push_back(segment.substr(1, segment.find('}') - 1));
     }
   }
   return names;
@@ -191,8 +191,7 @@ void WriteInfo(absl::string_view version, JsonWriter* w) {
   w->Add("openapi", "3.1.0");
   w->BeginObject("info");
   w->Add("title", "Nereid");
-  w->Add("summary",
-         "Inference over REST: the Open Inference Protocol, version 2, and its extensions");
+  w->Add("summary", "Inference over REST");
   w->Add("version", version);
   w->EndObject();
 }

@@ -370,6 +370,61 @@ const char kOpenApiSchemas[] = R"json({
   "required": ["traceEvents"],
   "properties": {"traceEvents": {"type": "array", "items": {"type": "object"}}}
 },
+"TfsModelStatus": {
+  "type": "object", "required": ["model_version_status"], "additionalProperties": false,
+  "properties": {"model_version_status": {"type": "array", "minItems": 1, "items": {
+    "type": "object", "required": ["version", "state", "status"], "additionalProperties": false,
+    "properties": {
+      "version": {"type": "string"},
+      "state": {"enum": ["UNKNOWN", "LOADING", "AVAILABLE", "UNLOADING", "END"]},
+      "status": {
+        "type": "object", "required": ["error_code", "error_message"],
+        "additionalProperties": false,
+        "properties": {"error_code": {"type": "string"}, "error_message": {"type": "string"}}}}}}}
+},
+"TfsModelMetadata": {
+  "type": "object", "required": ["model_spec", "metadata"], "additionalProperties": false,
+  "properties": {
+    "model_spec": {
+      "type": "object", "required": ["name", "signature_name", "version"],
+      "additionalProperties": false,
+      "properties": {"name": {"type": "string"}, "signature_name": {"type": "string"},
+                     "version": {"type": "string"}}},
+    "metadata": {"type": "object", "required": ["signature_def"],
+                 "properties": {"signature_def": {"type": "object"}}}}
+},
+"TfsPredictRequest": {
+  "type": "object",
+  "oneOf": [{"required": ["instances"]}, {"required": ["inputs"]}],
+  "properties": {
+    "signature_name": {"type": "string"},
+    "instances": {"type": "array", "minItems": 1,
+                  "description": "For each row a value, or an object with a value for each input."},
+    "inputs": {"description": "A tensor, or an object with a tensor for each input."}}
+},
+"TfsPredictResponse": {
+  "type": "object", "additionalProperties": false,
+  "oneOf": [{"required": ["predictions"]}, {"required": ["outputs"]}],
+  "properties": {
+    "predictions": {"type": "array", "description": "As 'instances' of the request."},
+    "outputs": {"description": "As 'inputs' of the request."}}
+},
+"TfsExamplesRequest": {
+  "type": "object", "required": ["examples"],
+  "properties": {
+    "signature_name": {"type": "string"},
+    "context": {"type": "object", "description": "Features that all examples share."},
+    "examples": {"type": "array", "minItems": 1, "items": {"type": "object"}}}
+},
+"TfsClassifyResponse": {
+  "type": "object", "required": ["results"], "additionalProperties": false,
+  "properties": {"results": {"type": "array", "items": {"type": "array", "items": {
+    "type": "array", "description": "A label and its score."}}}}
+},
+"TfsRegressResponse": {
+  "type": "object", "required": ["results"], "additionalProperties": false,
+  "properties": {"results": {"type": "array", "items": {"type": "number"}}}
+},
 "Document": {"type": "object", "description": "A document of OpenAPI 3.1."},
 "Welcome": {
   "type": "object", "required": ["name", "version", "documents", "models"],

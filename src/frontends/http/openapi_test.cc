@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -32,10 +33,17 @@ TEST(OpenApiTest, AnOptionalPartMakesTwoPaths) {
       ElementsAre("/v2/models/{model}/infer", "/v2/models/{model}/versions/{version}/infer"));
 }
 
+// Those of all ports.
+std::vector<HttpRoute> RoutesOfAllPorts() {
+  std::vector<HttpRoute> routes = AllRoutes();
+  routes.insert(routes.end(), TfsRoutes().begin(), TfsRoutes().end());
+  return routes;
+}
+
 // What the document says of a route comes with the route, so none may lack it.
 TEST(OpenApiTest, EachRouteIsDescribedBySchemasThatExist) {
   std::set<std::string> paths;
-  for (const HttpRoute& route : AllRoutes()) {
+  for (const HttpRoute& route : RoutesOfAllPorts()) {
     ASSERT_NE(route.doc.summary, nullptr) << route.pattern;
     for (const char* schema : {route.doc.request, route.doc.response}) {
       if (schema == nullptr) continue;
@@ -82,8 +90,17 @@ TEST(OpenApiTest, ARouteBecomesItsPaths) {
   EXPECT_THAT(json, Not(HasSubstr("\"500\"")));
 }
 
+TEST(OpenApiTest, ANameMayEndWithinItsSegment) {
+  const HttpRoute route = {
+      "/v1/{model}:make", RouteMethods::kPost, ApiGroup::kInference, nullptr, {"Makes it", "Live"}};
+  const std::string json = OpenApiDocument({&route, 1}, "1.2", OpenApiSecurity(AccessControl()));
+  EXPECT_THAT(json, HasSubstr(R"("/v1/{model}:make":{"parameters":[{"name":"model",)"));
+  EXPECT_THAT(json, HasSubstr(R"("operationId":"post_v1_modelmake")"));
+}
+
 TEST(OpenApiTest, EachBodyHasASchemaThatExists) {
-  const std::string json = OpenApiDocument(AllRoutes(), "1.2", OpenApiSecurity(AccessControl()));
+  const std::string json =
+      OpenApiDocument(RoutesOfAllPorts(), "1.2", OpenApiSecurity(AccessControl()));
   for (const std::string form : {R"("application/json":{)", R"("application/octet-stream":{)",
                                  R"("text/event-stream":{)", R"("text/html":{)"}) {
     size_t found = 0;

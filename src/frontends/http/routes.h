@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the routes of the inference port. Each file of endpoints contains its own rows and
-// their handlers; a new route is a row there and its handler. Immutable, thread-safe.
+// The tables of the routes of the inference port, and of TensorFlow Serving's API. Each file of
+// endpoints contains its own rows and their handlers; a new route is a row there and its handler.
+// Immutable, thread-safe.
 #ifndef NEREID_FRONTENDS_HTTP_ROUTES_H_
 #define NEREID_FRONTENDS_HTTP_ROUTES_H_
 
@@ -62,7 +63,10 @@ absl::Span<const HttpRoute> SharedMemoryRoutes();  // shared_memory_endpoints.cc
 absl::Span<const HttpRoute> TraceRoutes();         // trace_endpoints.cc
 absl::Span<const HttpRoute> WelcomeRoutes();       // welcome_endpoints.cc
 
-// All rows.
+// Those of TensorFlow Serving's API, which have a port of their own. tfs/tfs_endpoint.cc
+absl::Span<const HttpRoute> TfsRoutes();
+
+// All rows of the inference port.
 std::vector<HttpRoute> AllRoutes();
 // A router for their patterns, in the same order.
 Router MakeRouter(absl::Span<const HttpRoute> routes);

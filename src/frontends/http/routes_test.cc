@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/routes.h"
 
+#include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +9,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <vector>
 
 namespace nereid {
 namespace {
@@ -87,16 +90,43 @@ TEST(RoutesTest, AreThoseOfTheProtocol) {
   EXPECT_FALSE(router.Match("/metrics").has_value());
 }
 
+TEST(RoutesTest, ThoseOfTensorFlowServing) {
+  const std::vector<HttpRoute> routes(TfsRoutes().begin(), TfsRoutes().end());
+  const Router router = MakeRouter(routes);
+  std::set<size_t> seen;
+  for (const char* version : {"", "/versions/3", "/labels/stable"}) {
+    for (const auto& [end, allow, group] : {std::tuple("", "GET, HEAD", "metadata"),
+                                            {"/metadata", "GET, HEAD", "metadata"},
+                                            {":predict", "POST", "inference"},
+                                            {":classify", "POST", "inference"},
+                                            {":regress", "POST", "inference"}}) {
+      const std::string path = absl::StrCat("/v1/models/a:b", version, end);
+      const std::optional<RouteMatch> match = router.Match(path);
+      ASSERT_TRUE(match.has_value()) << path;
+      EXPECT_STREQ(AllowedMethods(routes[match->pattern].methods), allow) << path;
+      EXPECT_EQ(ApiGroupName(routes[match->pattern].group), group) << path;
+      EXPECT_EQ(match->names.model.encoded, "a:b") << path;
+      seen.insert(match->pattern);
+    }
+  }
+  ASSERT_TRUE(router.Match("/v1/openapi.json").has_value());
+  EXPECT_EQ(seen.size() + 1, routes.size());
+  EXPECT_FALSE(router.Match("/v1/models/m/versions/stable:predict").has_value());
+  EXPECT_FALSE(router.Match("/v2/models/m/infer").has_value());
+}
+
 // Checks the requirements of Router: the path of a pattern that is malformed, or hidden by another
 // pattern, would lead elsewhere.
 TEST(RoutesTest, EachPatternLeadsToItsOwnRow) {
-  const std::vector<HttpRoute> routes = AllRoutes();
+  std::vector<HttpRoute> routes = AllRoutes();
+  routes.insert(routes.end(), TfsRoutes().begin(), TfsRoutes().end());
   const Router router = MakeRouter(routes);
   for (size_t i = 0; i < routes.size(); ++i) {
     const std::string path = absl::StrReplaceAll(routes[i].pattern, {{"[", ""},
                                                                      {"]", ""},
                                                                      {"{model}", "m"},
                                                                      {"{version}", "7"},
+                                                                     {"{label}", "l"},
                                                                      {"{region}", "r"},
                                                                      {"{repository}", "n"},
                                                                      {"{request}", "q"}});
@@ -108,6 +138,7 @@ TEST(RoutesTest, EachPatternLeadsToItsOwnRow) {
     };
     EXPECT_EQ(match->names.model.encoded, has("{model}") ? "m" : "") << path;
     EXPECT_EQ(match->names.version.encoded, has("{version}") ? "7" : "") << path;
+    EXPECT_EQ(match->names.label.encoded, has("{label}") ? "l" : "") << path;
     EXPECT_EQ(match->names.region.encoded, has("{region}") ? "r" : "") << path;
     EXPECT_EQ(match->names.repository.encoded, has("{repository}") ? "n" : "") << path;
     EXPECT_EQ(match->names.request.encoded, has("{request}") ? "q" : "") << path;
