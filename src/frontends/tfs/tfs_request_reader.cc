@@ -6,11 +6,14 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
 #include "frontends/codec/json_access.h"
 #include "frontends/codec/json_parse.h"
+#include "frontends/codec/parse_cost.h"
+#include "frontends/tfs/tfs_fast_reader.h"
 #include "frontends/tfs/tfs_tensor_reader.h"
 
 namespace nereid {
@@ -58,11 +61,7 @@ class Reader {
       return absl::InvalidArgumentError("the body of the request must be a JSON object");
     }
     RETURN_IF_ERROR(FindSignature());
-    RETURN_IF_ERROR(call_->method == TfsMethod::kPredict ? ReadPredict() : ReadExamples());
-    for (const TfsTensor& output : call_->signature->outputs) {
-      RETURN_IF_ERROR(request_->AddRequestedOutput(model_.outputs[output.index].name));
-    }
-    return absl::OkStatus();
+    return call_->method == TfsMethod::kPredict ? ReadPredict() : ReadExamples();
   }
 
  private:
@@ -242,6 +241,24 @@ class Reader {
   TfsCall* const call_;
 };
 
+// False if the careful reader has to read the body.
+absl::StatusOr<bool> TryFast(absl::string_view json, const RequestLimits& limits,
+                             InferRequest* request, RequestBuffers* buffers, TfsCall* call) {
+  if (call->method != TfsMethod::kPredict) return false;
+  ASSIGN_OR_RETURN(const BudgetUnits indexes,
+                   buffers->parse_budget().Take(json.size(), json.size() * kIndexCostPerByte));
+  const CompiledModel& model = request->model()->config();
+  TfsFastTensor tensor;
+  if (!ReadTfsFast(json, limits, model, buffers, call, &tensor)) {
+    RETURN_IF_ERROR(buffers->refusal());
+    return false;
+  }
+  const InputSpec& spec = model.inputs[call->signature->inputs.front().index];
+  RETURN_IF_ERROR(AddTfsTensor(spec, /*features=*/false, std::move(tensor.shape), tensor.bytes,
+                               tensor.size, request));
+  return true;
+}
+
 }  // namespace
 
 const char* TfsMethodName(TfsMethod method) {
@@ -256,11 +273,26 @@ const char* TfsMethodName(TfsMethod method) {
   return "";
 }
 
-absl::Status ReadTfsRequest(absl::string_view json, const RequestLimits& limits,
-                            InferRequest* request, RequestBuffers* buffers, TfsCall* call) {
+absl::Status ReadTfsCarefully(absl::string_view json, const RequestLimits& limits,
+                              InferRequest* request, RequestBuffers* buffers, TfsCall* call) {
   JsonTree tree;
   RETURN_IF_ERROR(ParseJson(json, limits.max_json_depth, buffers->parse_budget(), &tree));
   return Reader(limits, tree, request, buffers, call).Read();
+}
+
+absl::Status ReadTfsRequest(absl::string_view json, const RequestLimits& limits,
+                            InferRequest* request, RequestBuffers* buffers, TfsCall* call) {
+  const CompiledModel& model = request->model()->config();
+  ASSIGN_OR_RETURN(const bool fast, TryFast(json, limits, request, buffers, call));
+  if (!fast) {
+    buffers->Clear();
+    call->signature = nullptr;
+    RETURN_IF_ERROR(ReadTfsCarefully(json, limits, request, buffers, call));
+  }
+  for (const TfsTensor& output : call->signature->outputs) {
+    RETURN_IF_ERROR(request->AddRequestedOutput(model.outputs[output.index].name));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace nereid

@@ -27,8 +27,14 @@ const char* TfsMethodName(TfsMethod method);
 // Fills `request` (fresh, for a model), `buffers` with the memory that must stay alive for it, and
 // all of `call` but its method, which says what to read. INVALID_ARGUMENT for a mistake of the
 // client; `request` is then incomplete and must be discarded.
+//
+// REQUIRES: `json` is followed by kJsonPadding readable bytes, unless it is empty.
 absl::Status ReadTfsRequest(absl::string_view json, const RequestLimits& limits,
                             InferRequest* request, RequestBuffers* buffers, TfsCall* call);
+
+// The one of its two readers that reads any body, and says what is wrong with it. Names no outputs.
+absl::Status ReadTfsCarefully(absl::string_view json, const RequestLimits& limits,
+                              InferRequest* request, RequestBuffers* buffers, TfsCall* call);
 
 }  // namespace nereid
 

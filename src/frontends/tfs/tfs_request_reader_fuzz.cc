@@ -3,8 +3,10 @@
 // inputs of all kinds. Every resulting tensor must be within memory, have the number of bytes of
 // its shape, and not be much larger than the text that it was read from.
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
+#include "frontends/tfs/tfs_fast_reader.h"
 #include "frontends/tfs/tfs_request_reader.h"
 #include "frontends/tfs/tfs_testing.h"
 
@@ -43,13 +45,34 @@ void Check(const nereid::InferRequest& request, size_t json_size) {
   static_cast<void>(kept);
 }
 
+// What the fast reader reads, the careful one must read in the same way.
+void CheckFast(absl::string_view json, const nereid::RequestLimits& limits,
+               const std::shared_ptr<nereid::ServingModel>& model) {
+  nereid::RequestBuffers fast_buffers;
+  nereid::TfsCall fast;
+  nereid::TfsFastTensor tensor;
+  if (!nereid::ReadTfsFast(json, limits, model->config(), &fast_buffers, &fast, &tensor)) return;
+  nereid::InferRequest request(model, -1);
+  nereid::RequestBuffers buffers;
+  nereid::TfsCall call;
+  if (!nereid::ReadTfsCarefully(json, limits, &request, &buffers, &call).ok()) std::abort();
+  const nereid::InferInput& input = request.inputs().front();
+  if (fast.rows != call.rows || fast.signature != call.signature) std::abort();
+  if (tensor.shape != input.sent_shape() || tensor.size != input.byte_size()) std::abort();
+  if (std::memcmp(tensor.bytes, input.buffers().front().base, tensor.size) != 0) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using nereid::TfsMethod;
   static const std::shared_ptr<nereid::ServingModel> models[] = {
-      MakeModel(0), MakeModel(4), MakeModelOf(DataType::kInt8), MakeModelOf(DataType::kBytes)};
-  const absl::string_view json(reinterpret_cast<const char*>(data), size);
+      MakeModel(0), MakeModel(4), MakeModelOf(DataType::kInt8), MakeModelOf(DataType::kFp32),
+      MakeModelOf(DataType::kBytes)};
+  // A copy with nothing after the padding, so that reading too far is detected.
+  const nereid::codec_testing::PaddedBytes padded(
+      absl::string_view(reinterpret_cast<const char*>(data), size));
+  const absl::string_view json = padded.view();
   for (const auto& model : models) {
     for (const TfsMethod method :
          {TfsMethod::kPredict, TfsMethod::kClassify, TfsMethod::kRegress}) {
@@ -61,6 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (nereid::ReadTfsRequest(json, limits, &request, &buffers, &call).ok()) {
         Check(request, size);
       }
+      if (method == TfsMethod::kPredict) CheckFast(json, limits, model);
     }
   }
   return 0;

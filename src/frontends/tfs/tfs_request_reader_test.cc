@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/tfs/tfs_request_reader.h"
 
+#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "frontends/codec/binary_tensor.h"
+#include "frontends/tfs/tfs_fast_reader.h"
 #include "frontends/tfs/tfs_testing.h"
 
 namespace nereid {
@@ -28,7 +32,8 @@ struct Result {
 
   absl::Status Read(absl::string_view json, TfsMethod method = TfsMethod::kPredict) {
     call.method = method;
-    return ReadTfsRequest(json, limits, &request, &buffers, &call);
+    const codec_testing::PaddedBytes padded(json);
+    return ReadTfsRequest(padded.view(), limits, &request, &buffers, &call);
   }
 
   // The bytes of an input; fails the test if there is none.
@@ -287,6 +292,107 @@ TEST(TfsRequestReaderTest, SizesAreLimited) {
   const std::string json =
       absl::StrCat(R"({"inputs": )", std::string(200, '['), std::string(200, ']'), "}");
   EXPECT_THAT(std::string(deep.Read(json).message()), HasSubstr("JSON nesting depth exceeds"));
+}
+
+// ---- The two readers
+
+std::string FastText(const CompiledModel& model, absl::string_view json) {
+  const codec_testing::PaddedBytes padded(json);
+  RequestBuffers buffers;
+  TfsCall call;
+  TfsFastTensor tensor;
+  if (!ReadTfsFast(padded.view(), RequestLimits(), model, &buffers, &call, &tensor)) return "";
+  return absl::StrCat(call.rows ? "rows " : "columns ", ShapeToString(tensor.shape), " ",
+                      absl::BytesToHexString({tensor.bytes, tensor.size}));
+}
+
+std::string CarefulText(CompiledModel model, absl::string_view json) {
+  Result result(std::move(model));
+  const absl::Status status =
+      ReadTfsCarefully(json, result.limits, &result.request, &result.buffers, &result.call);
+  if (!status.ok()) return std::string(status.message());
+  return absl::StrCat(result.call.rows ? "rows " : "columns ", result.ShapeOf("x"), " ",
+                      absl::BytesToHexString(result.Bytes("x")));
+}
+
+constexpr DataType kNumbers[] = {DataType::kBool,   DataType::kUint8,  DataType::kUint16,
+                                 DataType::kUint32, DataType::kUint64, DataType::kInt8,
+                                 DataType::kInt16,  DataType::kInt32,  DataType::kInt64,
+                                 DataType::kFp32,   DataType::kFp64};
+
+TEST(TfsReadersTest, TheFastOneReadsTheUsualBodies) {
+  for (const DataType type : kNumbers) {
+    const CompiledModel model = OneInput(type);
+    const std::string one = type == DataType::kBool ? "true" : "1";
+    for (const char* body : {R"({"instances": [[$, $], [$, $]]})", R"({"inputs": [$]})",
+                             R"({"inputs": {"x": [[[$]], [[$]]]}})",
+                             R"({"signature_name": "regress", "instances": [$]})"}) {
+      const std::string json = absl::StrReplaceAll(body, {{"$", one}});
+      EXPECT_NE(FastText(model, json), "") << json;
+      EXPECT_EQ(FastText(model, json), CarefulText(model, json)) << json;
+    }
+  }
+}
+
+// Bodies from pieces that are right and wrong.
+TEST(TfsReadersTest, WhatTheFastOneReadsTheCarefulOneReadsAlike) {
+  constexpr const char* kPieces[] = {"[",
+                                     "]",
+                                     "[",
+                                     "]",
+                                     ",",
+                                     ",",
+                                     "1",
+                                     "0.5",
+                                     "-0",
+                                     "true",
+                                     "300",
+                                     "-7",
+                                     "1e39",
+                                     "1e400",
+                                     "NaN",
+                                     "01",
+                                     "[1,2]",
+                                     "[]",
+                                     "[[1],2]",
+                                     "null",
+                                     R"("1")",
+                                     "{}",
+                                     "65536",
+                                     "1.5e-45",
+                                     "18446744073709551615",
+                                     "0.1000000000000000055511151"};
+  uint32_t state = 1;
+  const auto next = [&state](size_t below) {
+    state = state * 1664525 + 1013904223;
+    return (state >> 8) % below;
+  };
+  int read = 0;
+  for (int i = 0; i < 60'000; ++i) {
+    std::string value = "[";
+    const size_t count = 1 + next(6);
+    for (size_t j = 0; j < count; ++j) {
+      absl::StrAppend(&value, j > 0 && next(4) > 0 ? "," : "", kPieces[next(std::size(kPieces))]);
+    }
+    value += next(8) > 0 ? "]" : "";
+    const char* const forms[] = {R"({"instances":$})",
+                                 R"({"inputs":$})",
+                                 R"({"inputs":{"x":$}})",
+                                 R"({"inputs":{"y":$}})",
+                                 R"({"inputs":$,"signature_name":"s"})",
+                                 R"({"inputs":{"x":$},"a":1})",
+                                 R"({"inputs":$} )",
+                                 R"({"inputs":$}})",
+                                 R"({"inputs":{"x":$,"x":$}})",
+                                 R"({"signature_name":"s","instances":$})"};
+    const std::string json = absl::StrReplaceAll(forms[next(std::size(forms))], {{"$", value}});
+    const CompiledModel model = OneInput(kNumbers[next(std::size(kNumbers))]);
+    const std::string fast = FastText(model, json);
+    if (fast.empty()) continue;
+    ++read;
+    ASSERT_EQ(fast, CarefulText(model, json)) << json;
+  }
+  EXPECT_GT(read, 500);
 }
 
 }  // namespace

@@ -79,10 +79,9 @@ absl::StatusOr<Shape> ReadShape(const TfsValues& values) {
 }
 
 // Gives `shape` the dimensions that the model has and the lists of this API do not.
-void AdaptShape(const TfsValues& values, const CompiledModel& model, const InputSpec& spec,
-                Shape* shape) {
+void AdaptShape(bool features, const CompiledModel& model, const InputSpec& spec, Shape* shape) {
   if (shape->size() == 1 && IsElementPerRow(model, spec.dims)) return shape->push_back(1);
-  if (!values.features || shape->size() > 2) return;
+  if (!features || shape->size() > 2) return;
   const int64_t of_row = shape->size() == 2 ? shape->back() : 1;
   Shape dims = spec.dims;
   if (model.max_batch_size == 0 && !dims.empty()) dims.erase(dims.begin());
@@ -284,9 +283,14 @@ absl::Status AddTfsInput(const TfsValues& values, const InputSpec& spec, uint64_
   ASSIGN_OR_RETURN(Shape shape, ReadShape(values));
   ASSIGN_OR_RETURN(const TensorBytes tensor,
                    ReadElements(values, spec.data_type, shape, max_bytes, buffers));
-  AdaptShape(values, request->model()->config(), spec, &shape);
+  return AddTfsTensor(spec, values.features, std::move(shape), tensor.bytes, tensor.size, request);
+}
+
+absl::Status AddTfsTensor(const InputSpec& spec, bool features, Shape shape, const char* bytes,
+                          size_t size, InferRequest* request) {
+  AdaptShape(features, request->model()->config(), spec, &shape);
   ASSIGN_OR_RETURN(InferInput* const added, request->AddInput(spec.name, spec.data_type, shape));
-  added->AppendBuffer({tensor.bytes, tensor.size, MemoryPlace{}});
+  added->AppendBuffer({bytes, size, MemoryPlace{}});
   return absl::OkStatus();
 }
 

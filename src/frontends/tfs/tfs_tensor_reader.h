@@ -41,6 +41,10 @@ inline bool IsElementPerRow(const CompiledModel& model, const Shape& dims) {
 absl::Status AddTfsInput(const TfsValues& values, const InputSpec& spec, uint64_t max_bytes,
                          InferRequest* request, RequestBuffers* buffers);
 
+// The same for `size` bytes of a tensor that is read already, with `shape` as its lists have it.
+absl::Status AddTfsTensor(const InputSpec& spec, bool features, Shape shape, const char* bytes,
+                          size_t size, InferRequest* request);
+
 }  // namespace nereid
 
 #endif  // NEREID_FRONTENDS_TFS_TFS_TENSOR_READER_H_
