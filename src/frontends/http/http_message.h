@@ -40,12 +40,19 @@ struct HttpHeader {
   absl::string_view value;
 };
 
+struct HttpResponse;
+
+// Changes an answer on its way. Lives as long as the program.
+using AnswerForm = void (*)(HttpResponse* response);
+
 // The most that a request's route takes as a body, and what is said of more.
 struct BodyLimit {
   uint64_t bytes = std::numeric_limits<uint64_t>::max();
   int status = 413;
   // `size`: the announced size, or none if the body has no Content-Length and has become too long.
   std::string (*error)(std::optional<uint64_t> size, uint64_t limit) = nullptr;
+  // Of whatever is said of the body; null: that of MakeErrorResponse.
+  AnswerForm form = nullptr;
 };
 
 // One received request. Owns the bytes that all its views point into and does not move: it is

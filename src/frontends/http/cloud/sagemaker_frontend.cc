@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/cloud/sagemaker_frontend.h"
+#include "frontends/http/answer_form.h"
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
@@ -12,7 +13,6 @@
 #include <utility>
 
 #include "frontends/http/cloud/binary_mime.h"
-#include "frontends/http/cloud/platform_answer.h"
 #include "frontends/http/off_loop.h"
 #include "frontends/http/router.h"
 #include "frontends/http/status_map.h"

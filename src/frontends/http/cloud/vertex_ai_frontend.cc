@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/cloud/vertex_ai_frontend.h"
+#include "frontends/http/answer_form.h"
 
 #include <absl/status/status.h>
 #include <absl/strings/str_cat.h>
@@ -13,7 +14,6 @@
 
 #include "base/status_macros.h"
 #include "frontends/http/cloud/binary_mime.h"
-#include "frontends/http/cloud/platform_answer.h"
 #include "frontends/http/status_map.h"
 
 namespace nereid {

@@ -160,7 +160,7 @@ bool BodyReceiver::RefuseForRoute(std::optional<uint64_t> size) {
 }
 
 bool BodyReceiver::Refuse(int status, std::string message) {
-  refusal_ = {status, std::move(message)};
+  refusal_ = {status, std::move(message), limit_.form};
   return false;
 }
 

@@ -87,7 +87,7 @@ bool Connection::StepReading() {
       return true;
     case RequestReader::Progress::kFailed: {
       const RequestReader::Failure failure = reader_.failure();
-      Fail(failure.status, failure.message);
+      Fail(failure);
       return true;
     }
     case RequestReader::Progress::kNeedMore:
@@ -151,14 +151,14 @@ void Connection::OnMoreBody() {
   if (state_ == State::kStreaming) Pump();
 }
 
-void Connection::Fail(int status, absl::string_view message) {
+void Connection::Fail(const Refusal& refusal) {
   traits_ = reader_.traits();
   traits_.keep_alive = false;
   input_unusable_ = true;
   pace_.End();
   // A read that is under way still needs its buffer.
   if (!read_armed_) reader_.ReleaseBody();
-  SetResponse(MakeErrorResponse(status, message));
+  SetResponse(refusal.Response());
   StartWriting();
 }
 
@@ -257,7 +257,7 @@ absl::Span<char> Connection::RoomForInput() {
   if (capacity > kReadAheadBytes && capacity > charged_input_) {
     const absl::Status taken = account_.Take(capacity - charged_input_);
     if (!taken.ok()) {
-      Fail(503, taken.message());
+      Fail({503, std::string(taken.message())});
       loop_->Post([self = Self()] { self->Pump(); });
       return {};
     }
@@ -366,8 +366,8 @@ void Connection::CheckDeadline(TimePoint now) {
   if (now < deadline_ && !stalled) return;
   if (pace_.under_way()) settings_->slow_clients.fetch_add(1, std::memory_order_relaxed);
   if (state_ == State::kReading && request_begun_) {
-    Fail(408, body_begun_ ? SlowBodyError(pace_, options())
-                          : "timed out waiting for the request header");
+    Fail({408, body_begun_ ? SlowBodyError(pace_, options())
+                           : "timed out waiting for the request header"});
     Pump();
   } else if (state_ == State::kReading && secured_) {
     CloseOrderly();

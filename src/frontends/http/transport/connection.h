@@ -17,6 +17,7 @@
 #include "base/budget.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/http_server.h"
+#include "frontends/http/transport/refusal.h"
 #include "frontends/http/transport/request_reader.h"
 #include "frontends/http/transport/response_receiver.h"
 #include "frontends/http/transport/response_writer.h"
@@ -90,7 +91,7 @@ class Connection final : public transport::LoopConnection, public ResponseReceiv
   void SpeakHttp2();
   void Dispatch();
   // Answers with an error of the transport and closes after it.
-  void Fail(int status, absl::string_view message);
+  void Fail(const Refusal& refusal);
   void StartWriting();
   void FinishExchange();
   void StartLingering();

@@ -125,7 +125,7 @@ void Http2Exchange::Run() {
 }
 
 void Http2Exchange::Refuse(const Refusal& refusal) {
-  HttpResponse response = MakeErrorResponse(refusal.status, refusal.message);
+  HttpResponse response = refusal.Response();
   request_.reset();
   body_.Drop();
   SetResponse(std::move(response));

@@ -5,11 +5,20 @@
 
 #include <string>
 
+#include "frontends/http/http_message.h"
+
 namespace nereid::http {
 
 struct Refusal {
   int status = 0;
   std::string message;
+  AnswerForm form = nullptr;  // null: that of MakeErrorResponse
+
+  HttpResponse Response() const {
+    HttpResponse response = MakeErrorResponse(status, message);
+    if (form != nullptr) form(&response);
+    return response;
+  }
 };
 
 // The text of a 503 to a client whose request had not arrived when the time to stop was over.

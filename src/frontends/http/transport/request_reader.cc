@@ -245,6 +245,12 @@ bool RequestReader::BeginChunk(uint64_t size) {
 
 bool RequestReader::TakeExpectContinue() { return std::exchange(expect_continue_, false); }
 
+RequestReader::Progress RequestReader::FailBody() {
+  failure_ = body_.refusal();
+  traits_.keep_alive = false;
+  return Progress::kFailed;
+}
+
 RequestReader::Progress RequestReader::Fail(int status, std::string message) {
   failure_ = {status, std::move(message)};
   traits_.keep_alive = false;

@@ -80,7 +80,7 @@ class RequestReader {
   bool BeginChunk(uint64_t size);
   Progress Fail(int status, std::string message);
   Progress FailHead(const boost::beast::error_code& error, const transport::InputBuffer& input);
-  Progress FailBody() { return Fail(body_.refusal().status, body_.refusal().message); }
+  Progress FailBody();
 
   const HttpServerOptions* const options_;
   HttpHandler* const handler_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the answers of the REST frontend the form that a cloud platform expects.
-#ifndef NEREID_FRONTENDS_HTTP_CLOUD_PLATFORM_ANSWER_H_
-#define NEREID_FRONTENDS_HTTP_CLOUD_PLATFORM_ANSWER_H_
+// Gives answers another form than that of the v2 protocol: the one that clients of another API, or
+// a cloud platform, expect.
+#ifndef NEREID_FRONTENDS_HTTP_ANSWER_FORM_H_
+#define NEREID_FRONTENDS_HTTP_ANSWER_FORM_H_
 
 #include <absl/strings/string_view.h>
 
@@ -11,9 +12,6 @@
 #include "frontends/http/http_message.h"
 
 namespace nereid {
-
-// Changes an answer on its way. Lives as long as the program.
-using AnswerForm = void (*)(HttpResponse* response);
 
 // `client`, whose answer gets the form `form`. REQUIRES: not completed yet.
 inline HttpResponder InForm(AnswerForm form, HttpResponder client) {
@@ -37,4 +35,4 @@ inline void KeepStatusOnly(HttpResponse* response) {
 
 }  // namespace nereid
 
-#endif  // NEREID_FRONTENDS_HTTP_CLOUD_PLATFORM_ANSWER_H_
+#endif  // NEREID_FRONTENDS_HTTP_ANSWER_FORM_H_
