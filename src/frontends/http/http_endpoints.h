@@ -12,6 +12,7 @@
 #include "frontends/http/generate_endpoint.h"
 #include "frontends/http/health_response.h"
 #include "frontends/http/infer_endpoint.h"
+#include "frontends/http/openai_endpoint.h"
 #include "frontends/http/openapi.h"
 #include "frontends/http/tfs/tfs_endpoint.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
@@ -31,6 +32,7 @@ struct HttpEndpoints {
   InferEndpoint infer;
   GenerateEndpoint generate;
   TfsEndpoint tfs;
+  OpenAiEndpoint openai;
 
   // What pays for reading the body of a request for administration.
   ParseBudget BudgetOf(const HttpRequest& request) const {

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "frontends/http/answer_form.h"
+#include "frontends/http/openai_endpoint.h"
 #include "frontends/http/status_map.h"
 #include "infer/request_cost.h"
 #include "observe/access/access_log.h"
@@ -73,8 +75,11 @@ class Line {
     if (entry_.has_value()) Write(kClientLeft, 0);
   }
 
-  void NoteId(const std::string& id) {
-    if (entry_.has_value()) entry_->request_id = id.substr(0, AccessLog::kLongestText);
+  void Note(const LogAbout& about) {
+    if (!entry_.has_value()) return;
+    entry_->request_id = about.request_id.substr(0, AccessLog::kLongestText);
+    // Where the body names the model, not the path.
+    if (entry_->model.empty()) entry_->model = about.model;
   }
   void Write(int status, uint64_t bytes_out) {
     entry_->status = absl::StrCat(status);
@@ -92,9 +97,7 @@ class LoggedAnswer final : public HttpAnswerObserver {
   LoggedAnswer(std::unique_ptr<Line> line, bool is_head)
       : line_(std::move(line)), is_head_(is_head) {}
 
-  void NoteRequest(absl::FunctionRef<LogAbout()> about) override {
-    line_->NoteId(about().request_id);
-  }
+  void NoteRequest(absl::FunctionRef<LogAbout()> about) override { line_->Note(about()); }
   void OnAnswer(HttpResponse* response) override {
     if (response->body_stream == nullptr) {
       return line_->Write(response->status, is_head_ ? 0 : BodyBytes(*response));
@@ -146,7 +149,8 @@ HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
                  std::make_unique<OpenApiText>(routes, server->Metadata().version, &access_),
                  InferEndpoint(server, executors.compression, options),
                  GenerateEndpoint(server, executors.compression, options),
-                 TfsEndpoint(server, executors.compression, options)},
+                 TfsEndpoint(server, executors.compression, options),
+                 OpenAiEndpoint(server, executors.compression, options)},
       routes_(std::move(routes)),
       router_(MakeRouter(routes_)) {}
 
@@ -168,11 +172,12 @@ std::optional<HttpResponse> HttpFrontend::AnswerToHead(
 
 HeadVerdict HttpFrontend::VerdictOn(const HttpRoute& route, HttpMethod method) const {
   if (OnlyReads(method)) return {/*takes_body=*/false, {}};
+  const AnswerForm form = IsOpenAiPath(route.pattern) ? &ToOpenAiForm : nullptr;
   switch (route.body) {
     case RouteBody::kSmall:
-      return {true, {max_admin_body_bytes_, 413, &SmallBodyError}};
+      return {true, {max_admin_body_bytes_, 413, &SmallBodyError, form}};
     case RouteBody::kInput:
-      return {true, {max_input_size_, 400, &InputBodyError}};  // as if it had been read
+      return {true, {max_input_size_, 400, &InputBodyError, form}};  // as if it had been read
     case RouteBody::kAny:
       break;
   }
@@ -205,6 +210,7 @@ void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder re
     responder.Add(LogAnswer(access_log_, *endpoints_.server->clock(), *request, responder.origin(),
                             std::move(model)));
   }
+  if (IsOpenAiPath(request->path())) responder = InForm(&ToOpenAiForm, std::move(responder));
   if (!admitted) {
     auto answer = AnswerToHead(*request, request->method(), match);
     if (answer.has_value()) return responder.Complete(*std::move(answer));

@@ -38,6 +38,10 @@ void WriteMedia(absl::string_view type, absl::string_view schema, JsonWriter* w)
   w->EndObject();
 }
 
+bool HasEvents(BodyForm form) {
+  return form == BodyForm::kEvents || form == BodyForm::kJsonOrEvents;
+}
+
 // The names in braces of a path.
 std::vector<absl::string_view> NamesIn(absl::string_view path) {
   std::vector<absl::string_view> names;
@@ -78,11 +82,8 @@ void WriteAnswer(const RouteDoc& doc, JsonWriter* w) {
   w->Add("description", kSuccess);
   if (doc.response != nullptr) {
     w->BeginObject("content");
-    if (doc.form == BodyForm::kEvents) {
-      WriteMedia(kEvents, "Events", w);
-    } else {
-      WriteMedia(kJson, doc.response, w);
-    }
+    if (doc.form != BodyForm::kEvents) WriteMedia(kJson, doc.response, w);
+    if (HasEvents(doc.form)) WriteMedia(kEvents, "Events", w);
     if (doc.form == BodyForm::kTensors) WriteMedia(kTensors, "BinaryTensors", w);
     if (doc.form == BodyForm::kHtml) WriteMedia(kHtml, "Page", w);
     w->EndObject();
@@ -90,25 +91,24 @@ void WriteAnswer(const RouteDoc& doc, JsonWriter* w) {
   w->EndObject();
 }
 
-// `events`: an error may come as the first event.
-void WriteError(const char* status, const char* description, bool events, JsonWriter* w) {
+void WriteError(const char* status, const char* description, const RouteDoc& doc, JsonWriter* w) {
   w->BeginObject(status);
   w->Add("description", description);
   w->BeginObject("content");
-  WriteMedia(kJson, "Error", w);
-  if (events) WriteMedia(kEvents, "Events", w);
+  WriteMedia(kJson, doc.error, w);
+  // An error may come as the first event.
+  if (doc.form == BodyForm::kEvents) WriteMedia(kEvents, "Events", w);
   w->EndObject();
   w->EndObject();
 }
 
 void WriteResponses(const RouteDoc& doc, JsonWriter* w) {
-  const bool events = doc.form == BodyForm::kEvents;
   w->BeginObject("responses");
   WriteAnswer(doc, w);
-  WriteError("4XX", kWrong, events, w);
-  if (doc.server_error != nullptr) WriteError("500", doc.server_error, events, w);
-  if (doc.may_be_unsupported) WriteError("501", kUnsupported, events, w);
-  WriteError("503", kBusy, events, w);
+  WriteError("4XX", kWrong, doc, w);
+  if (doc.server_error != nullptr) WriteError("500", doc.server_error, doc, w);
+  if (doc.may_be_unsupported) WriteError("501", kUnsupported, doc, w);
+  WriteError("503", kBusy, doc, w);
   w->EndObject();
 }
 

@@ -10,6 +10,16 @@ const char kOpenApiSchemas[] = R"json({
   "type": "object", "required": ["error"], "additionalProperties": true,
   "properties": {"error": {"type": "string", "description": "One sentence that says what is wrong."}}
 },
+"OpenAiError": {
+  "type": "object", "required": ["error"], "additionalProperties": false,
+  "properties": {"error": {
+    "type": "object", "required": ["message", "type", "param", "code"],
+    "properties": {
+      "message": {"type": "string", "description": "One sentence that says what is wrong."},
+      "type": {"type": "string"},
+      "param": {"type": ["string", "null"], "description": "The field that is wrong."},
+      "code": {"type": ["string", "null"]}}}}
+},
 "BinaryTensors": {
   "type": "string", "contentMediaType": "application/octet-stream",
   "description": "A JSON object as in application/json, and then the bytes of the tensors that have binary_data_size, in their order. The header Inference-Header-Content-Length is the length of the JSON."
@@ -127,6 +137,82 @@ const char kOpenApiSchemas[] = R"json({
   "type": "object",
   "description": "A member that has the name of an input is its tensor. The others, and those of 'parameters', go to the model.",
   "properties": {"id": {"type": "string"}, "parameters": {"type": "object"}}
+},
+"OpenAiModel": {
+  "type": "object", "required": ["id", "object", "created", "owned_by"],
+  "additionalProperties": false,
+  "properties": {"id": {"type": "string"}, "object": {"const": "model"},
+                 "created": {"type": "integer"}, "owned_by": {"type": "string"}}
+},
+"OpenAiModelList": {
+  "type": "object", "required": ["object", "data"], "additionalProperties": false,
+  "properties": {"object": {"const": "list"},
+                 "data": {"type": "array", "items": {"$ref": "#/components/schemas/OpenAiModel"}}}
+},
+"OpenAiCompletionRequest": {
+  "type": "object", "required": ["model", "prompt"],
+  "description": "As OpenAI's. A field that the server or the model does not take is refused.",
+  "properties": {
+    "model": {"type": "string", "minLength": 1},
+    "prompt": {"type": ["string", "array"]},
+    "stream": {"type": ["boolean", "null"]}}
+},
+"OpenAiChatRequest": {
+  "type": "object", "required": ["model", "messages"],
+  "description": "As OpenAI's. A field that the server or the model does not take is refused.",
+  "properties": {
+    "model": {"type": "string", "minLength": 1},
+    "messages": {"type": "array", "minItems": 1, "items": {"type": "object"}},
+    "stream": {"type": ["boolean", "null"]}}
+},
+"OpenAiEmbeddingsRequest": {
+  "type": "object", "required": ["model", "input"],
+  "description": "As OpenAI's. A field that the server or the model does not take is refused.",
+  "properties": {
+    "model": {"type": "string", "minLength": 1},
+    "input": {"type": ["string", "array"]},
+    "encoding_format": {"enum": ["float", "base64", null]}}
+},
+"OpenAiUsage": {
+  "type": ["object", "null"], "description": "null: the model does not count tokens.",
+  "required": ["prompt_tokens", "total_tokens"], "additionalProperties": false,
+  "properties": {"prompt_tokens": {"type": "integer"}, "completion_tokens": {"type": "integer"},
+                 "total_tokens": {"type": "integer"}}
+},
+"OpenAiCompletion": {
+  "type": "object", "required": ["id", "object", "created", "model", "choices", "usage"],
+  "additionalProperties": false,
+  "properties": {
+    "id": {"type": "string"}, "object": {"const": "text_completion"},
+    "created": {"type": "integer"}, "model": {"type": "string"},
+    "choices": {"type": "array", "items": {
+      "type": "object", "required": ["index", "text", "logprobs", "finish_reason"],
+      "properties": {"index": {"type": "integer"}, "text": {"type": "string"},
+                     "finish_reason": {"type": "string"}}}},
+    "usage": {"$ref": "#/components/schemas/OpenAiUsage"}}
+},
+"OpenAiChatCompletion": {
+  "type": "object", "required": ["id", "object", "created", "model", "choices", "usage"],
+  "additionalProperties": false,
+  "properties": {
+    "id": {"type": "string"}, "object": {"const": "chat.completion"},
+    "created": {"type": "integer"}, "model": {"type": "string"},
+    "choices": {"type": "array", "items": {
+      "type": "object", "required": ["index", "message", "logprobs", "finish_reason"],
+      "properties": {"index": {"type": "integer"}, "message": {"type": "object"},
+                     "finish_reason": {"type": "string"}}}},
+    "usage": {"$ref": "#/components/schemas/OpenAiUsage"}}
+},
+"OpenAiEmbeddings": {
+  "type": "object", "required": ["object", "data", "model", "usage"],
+  "additionalProperties": false,
+  "properties": {
+    "object": {"const": "list"}, "model": {"type": "string"},
+    "data": {"type": "array", "items": {
+      "type": "object", "required": ["object", "index", "embedding"],
+      "properties": {"object": {"const": "embedding"}, "index": {"type": "integer"},
+                     "embedding": {"type": ["array", "string"]}}}},
+    "usage": {"$ref": "#/components/schemas/OpenAiUsage"}}
 },
 "GenerateResponse": {
   "type": "object", "required": ["model_name", "model_version"],

@@ -10,9 +10,10 @@ namespace nereid {
 
 enum class BodyForm : uint8_t {
   kJson,
-  kTensors,  // JSON, or JSON followed by binary tensors
-  kEvents,   // answers are server-sent events
-  kHtml,     // answers are a page for people, or JSON for clients that ask for it
+  kTensors,       // JSON, or JSON followed by binary tensors
+  kEvents,        // answers are server-sent events
+  kJsonOrEvents,  // one or the other, as the request asks
+  kHtml,          // answers are a page for people, or JSON for clients that ask for it
 };
 
 // Schemas are named as in openapi_schemas.h.
@@ -26,6 +27,7 @@ struct RouteDoc {
   // The parameters of the query as a JSON array of OpenAPI's parameters; null: there are none.
   const char* query = nullptr;
   const char* server_error = nullptr;  // when 500 is possible; null: never
+  const char* error = "Error";         // schema of errors
 };
 
 }  // namespace nereid

@@ -34,7 +34,8 @@ std::vector<HttpRoute> AllRoutes() {
   std::vector<HttpRoute> all;
   for (const absl::Span<const HttpRoute> rows :
        {InferRoutes(), GenerateRoutes(), ServerRoutes(), ModelRoutes(), RepositoryRoutes(),
-        SharedMemoryRoutes(), LoggingRoutes(), TraceRoutes(), WelcomeRoutes(), NereidRoutes()}) {
+        SharedMemoryRoutes(), LoggingRoutes(), TraceRoutes(), WelcomeRoutes(), NereidRoutes(),
+        OpenAiRoutes()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;

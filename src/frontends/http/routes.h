@@ -57,6 +57,7 @@ absl::Span<const HttpRoute> InferRoutes();         // infer_endpoint.cc
 absl::Span<const HttpRoute> LoggingRoutes();       // logging_endpoint.cc
 absl::Span<const HttpRoute> ModelRoutes();         // model_endpoints.cc
 absl::Span<const HttpRoute> NereidRoutes();        // nereid_endpoints.cc
+absl::Span<const HttpRoute> OpenAiRoutes();        // openai_endpoint.cc
 absl::Span<const HttpRoute> RepositoryRoutes();    // repository_endpoints.cc
 absl::Span<const HttpRoute> ServerRoutes();        // server_endpoints.cc
 absl::Span<const HttpRoute> SharedMemoryRoutes();  // shared_memory_endpoints.cc

@@ -70,6 +70,11 @@ constexpr Expected kExpected[] = {
     {"/v2/nereid/models/m/timeline", "GET, HEAD", "nereid"},
     {"/v2/nereid/requests/r", "GET, HEAD", "nereid"},
     {"/v2/nereid/trace", "GET, HEAD", "nereid"},
+    {"/v1/models", "GET, HEAD", "metadata"},
+    {"/v1/models/m", "GET, HEAD", "metadata"},
+    {"/v1/completions", "POST", "inference"},
+    {"/v1/chat/completions", "POST", "inference"},
+    {"/v1/embeddings", "POST", "inference"},
 };
 
 TEST(RoutesTest, AreThoseOfTheProtocol) {
