@@ -28,6 +28,13 @@ TENSOR = '{"name":"INPUT0","shape":[2],"datatype":"FP32"'
 INFER = '{"inputs":[' + TENSOR + ',"data":[1.5,2]}]}'
 BINARY_HEAD = '{"inputs":[' + TENSOR + ',"parameters":{"binary_data_size":8}}]}'
 CUDA = '{"raw_handle":{"b64":"AAAA"},"device_id":0,"byte_size":8}'
+CHAT = '{"model":"say","messages":[{"role":"user","content":"hi"}]}'
+# What makes a model with texts one of OpenAI's routes.
+SAY = {
+    "openai.text_input": "INPUT0",
+    "openai.text_output": "OUTPUT0",
+    "openai.chat_template": "plain",
+}
 REGION = "/nereid_curl_" + str(os.getpid())
 
 
@@ -69,6 +76,12 @@ CASES = [
     Case("/v2/models/M/versions/1/infer", r'"data":\[1.5,2', (*JSON, INFER)),
     Case("/v2/models/M/generate", '"OUTPUT0":', (*JSON, '{"INPUT0":[1,2]}')),
     Case("/v2/models/M/generate_stream", '^data: {.*"OUTPUT0":', ("-N", *JSON, '{"INPUT0":[1,2]}')),
+    Case("/v1/models", '"id":"say"'),
+    Case("/v1/models/M", '"id":"say"'),
+    Case("/v1/completions", '"text":"hi"', (*JSON, '{"model":"say","prompt":"hi"}')),
+    Case("/v1/completions", "DONE", (*JSON, '{"model":"say","prompt":"hi","stream":true}')),
+    Case("/v1/chat/completions", '"content":"user: hi', (*JSON, CHAT)),
+    Case("/v1/embeddings", '"error":', (*JSON, '{"model":"say","input":"hi"}'), status=400),
     Case("/v2/repository/index", '"name":"echo"', POST),
     Case("/v2/repository/index", '"state":"READY"', (*JSON, '{"ready":true}')),
     Case("/v2/repository/NAME/index", '"name":"echo"', POST),
@@ -111,10 +124,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     models = ModelRepository(tmp_path_factory.mktemp("curl") / "models")
     models.add_identity("echo")
     models.add_identity("spare")
+    models.add_identity("say", "STRING", parameters=SAY)
     region = Path("/dev/shm") / REGION.removeprefix("/")
     region.write_bytes(bytes(64))
     options = ["--allow-client-shm=true", "--allow-nereid-api=true"]
-    options += ["--model-control-mode=explicit", "--load-model=echo"]
+    options += ["--model-control-mode=explicit", "--load-model=echo", "--load-model=say"]
     options += ["--trace-config=triton,file=" + str(models.root.parent / "trace.json")]
     server = start_nereid(models.root, tmp_path_factory.mktemp("curl_server"), options)
     try:
@@ -143,6 +157,7 @@ def curl(url: str, *options: str, body: bytes | None = None) -> tuple[int, bytes
 def send(server: ServerProcess, case: Case) -> None:
     # Loads and unloads a model that no other test uses.
     model = "spare" if "/repository/models/" in case.path else "echo"
+    model = "say" if case.path.startswith("/v1/") else model
     path = case.path.replace("/M", f"/{model}")
     status, answer = curl(f"http://{server.http_url}{path}", *case.options)
     assert status == case.status, answer

@@ -43,13 +43,9 @@ NAMES = {"version": "1", "label": "stable", "region": "nothing", "repository": "
 
 # Bodies of these schemas, and messages of these methods, may be large; whatever is added to the
 # tables may not, unless it is named here.
-LARGE_SCHEMAS = {
-    "InferRequest",
-    "GenerateRequest",
-    "LoadRequest",
-    "TfsPredictRequest",
-    "TfsExamplesRequest",
-}
+OPENAI_SCHEMAS = {"OpenAiCompletionRequest", "OpenAiChatRequest", "OpenAiEmbeddingsRequest"}
+TFS_SCHEMAS = {"TfsPredictRequest", "TfsExamplesRequest"}
+LARGE_SCHEMAS = {"InferRequest", "GenerateRequest", "LoadRequest"} | OPENAI_SCHEMAS | TFS_SCHEMAS
 LARGE_METHODS = {"ModelInfer", "ModelStreamInfer", "RepositoryModelLoad"}
 
 

@@ -34,10 +34,13 @@ class HttpAnswer:
         return json.loads(self.body)
 
     def error(self) -> str:
-        """The text of an error body; fails if the body is not an error."""
+        """The text of an error body, in OpenAI's form or the usual one; fails if the body is not an
+        error."""
         document = self.json()
-        assert isinstance(document, dict) and isinstance(document.get("error"), str), self.body
-        return document["error"]
+        error = document.get("error") if isinstance(document, dict) else None
+        text = error.get("message") if isinstance(error, dict) else error
+        assert isinstance(text, str), self.body
+        return text
 
 
 def split_url(url: str) -> tuple[str, int]:
