@@ -274,10 +274,8 @@ void Services::AddHttpGauges() {
 }
 
 absl::Status Services::StartTfsHttp(const Settings& settings) {
-  const absl::Span<const HttpRoute> routes = TfsRoutes();
-  tfs_frontend_ =
-      std::make_unique<HttpFrontend>(server_, executors(), FrontendOptions(settings),
-                                     std::vector<HttpRoute>(routes.begin(), routes.end()));
+  tfs_frontend_ = std::make_unique<HttpFrontend>(server_, executors(), FrontendOptions(settings),
+                                                 TfsApi());
   HttpServerOptions options = http_options_;
   options.port = settings.tfs.http_port;
   options.bound = settings.tfs.http_bound;

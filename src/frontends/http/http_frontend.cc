@@ -134,7 +134,7 @@ std::unique_ptr<HttpAnswerObserver> LogAnswer(AccessLog* log, const Clock& clock
 }  // namespace
 
 HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
-                           const HttpFrontendOptions& options, std::vector<HttpRoute> routes)
+                           const HttpFrontendOptions& options, HttpApi api)
     : access_log_(executors.access_log),
       access_(options.access),
       cors_(options.cors),
@@ -146,12 +146,13 @@ HttpFrontend::HttpFrontend(Server* server, const HttpExecutors& executors,
                  options.tracing,
                  options.health_body,
                  ToJson(server->Metadata()),
-                 std::make_unique<OpenApiText>(routes, server->Metadata().version, &access_),
+                 std::make_unique<OpenApiText>(api.routes, server->Metadata().version, &access_),
                  InferEndpoint(server, executors.compression, options),
                  GenerateEndpoint(server, executors.compression, options),
                  TfsEndpoint(server, executors.compression, options),
                  OpenAiEndpoint(server, executors.compression, options)},
-      routes_(std::move(routes)),
+      routes_(std::move(api.routes)),
+      form_of_(api.form_of),
       router_(MakeRouter(routes_)) {}
 
 std::optional<HttpResponse> HttpFrontend::AnswerToHead(
@@ -172,7 +173,7 @@ std::optional<HttpResponse> HttpFrontend::AnswerToHead(
 
 HeadVerdict HttpFrontend::VerdictOn(const HttpRoute& route, HttpMethod method) const {
   if (OnlyReads(method)) return {/*takes_body=*/false, {}};
-  const AnswerForm form = IsOpenAiPath(route.pattern) ? &ToOpenAiForm : nullptr;
+  const AnswerForm form = FormOf(route.pattern);
   switch (route.body) {
     case RouteBody::kSmall:
       return {true, {max_admin_body_bytes_, 413, &SmallBodyError, form}};
@@ -210,7 +211,9 @@ void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder re
     responder.Add(LogAnswer(access_log_, *endpoints_.server->clock(), *request, responder.origin(),
                             std::move(model)));
   }
-  if (IsOpenAiPath(request->path())) responder = InForm(&ToOpenAiForm, std::move(responder));
+  if (const AnswerForm form = FormOf(request->path()); form != nullptr) {
+    responder = InForm(form, std::move(responder));
+  }
   if (!admitted) {
     auto answer = AnswerToHead(*request, request->method(), match);
     if (answer.has_value()) return responder.Complete(*std::move(answer));

@@ -35,7 +35,7 @@ class HttpFrontend final : public HttpHandler {
   // `executors` have ended.
   HttpFrontend(Server* server, const HttpExecutors& executors,
                const HttpFrontendOptions& options = {},
-               std::vector<HttpRoute> routes = AllRoutes());
+               HttpApi api = InferenceApi());
 
   HeadVerdict OnHead(HttpRequest* request) override;
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
@@ -54,6 +54,9 @@ class HttpFrontend final : public HttpHandler {
   // The answer if the head alone decides it: a refusal, or that to OPTIONS.
   std::optional<HttpResponse> AnswerToHead(const HttpRequest& request, HttpMethod method,
                                            const std::optional<RouteMatch>& match) const;
+  AnswerForm FormOf(absl::string_view path) const {
+    return form_of_ == nullptr ? nullptr : form_of_(path);
+  }
   // On a request that may use the route.
   HeadVerdict VerdictOn(const HttpRoute& route, HttpMethod method) const;
 
@@ -64,6 +67,7 @@ class HttpFrontend final : public HttpHandler {
   const uint64_t max_admin_body_bytes_;
   HttpEndpoints endpoints_;
   const std::vector<HttpRoute> routes_;
+  AnswerForm (*const form_of_)(absl::string_view path);
   const Router router_;
 };
 

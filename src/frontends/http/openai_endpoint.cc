@@ -112,11 +112,17 @@ absl::StatusOr<std::string> OpenAiEndpoint::DescribeModel(absl::string_view name
   return json;
 }
 
-bool IsOpenAiPath(absl::string_view path) { return absl::StartsWith(path, "/v1/"); }
+namespace {
 
 void ToOpenAiForm(HttpResponse* response) {
   if (response->status < 400 || response->body_stream != nullptr) return;
   ToOpenAiErrorForm(response->status, &response->text);
+}
+
+}  // namespace
+
+AnswerForm OpenAiFormOf(absl::string_view path) {
+  return absl::StartsWith(path, "/v1/") ? &ToOpenAiForm : nullptr;
 }
 
 // ---- Routes

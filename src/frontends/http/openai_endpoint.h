@@ -40,10 +40,8 @@ class OpenAiEndpoint {
   const int64_t created_;  // of all models, as clients see it: when this server started
 };
 
-// Whether `path` is of OpenAI's API, so that all its errors have that form.
-bool IsOpenAiPath(absl::string_view path);
-// Gives `*response`, an answer to such a path, that form if it is an error.
-void ToOpenAiForm(HttpResponse* response);
+// OpenAI's form of errors if `path` is of that API, otherwise null.
+AnswerForm OpenAiFormOf(absl::string_view path);
 
 }  // namespace nereid
 

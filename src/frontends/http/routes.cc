@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/routes.h"
 
+#include "frontends/http/openai_endpoint.h"
+
 namespace nereid {
 
 const char* AllowedMethods(RouteMethods methods) {
@@ -39,6 +41,13 @@ std::vector<HttpRoute> AllRoutes() {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;
+}
+
+HttpApi InferenceApi() { return {AllRoutes(), &OpenAiFormOf}; }
+
+HttpApi TfsApi() {
+  const absl::Span<const HttpRoute> rows = TfsRoutes();
+  return {{rows.begin(), rows.end()}, nullptr};
 }
 
 Router MakeRouter(absl::Span<const HttpRoute> routes) {

@@ -5,6 +5,7 @@
 #ifndef NEREID_FRONTENDS_HTTP_ROUTES_H_
 #define NEREID_FRONTENDS_HTTP_ROUTES_H_
 
+#include <absl/strings/string_view.h>
 #include <absl/types/span.h>
 
 #include <cstdint>
@@ -69,6 +70,16 @@ absl::Span<const HttpRoute> TfsRoutes();
 
 // All rows of the inference port.
 std::vector<HttpRoute> AllRoutes();
+
+// What an HttpFrontend serves.
+struct HttpApi {
+  std::vector<HttpRoute> routes;
+  // The form that answers to requests for `path` get, refusals of what has no route too. Null, as
+  // its result may be: that of the v2 protocol.
+  AnswerForm (*form_of)(absl::string_view path) = nullptr;
+};
+HttpApi InferenceApi();
+HttpApi TfsApi();
 // A router for their patterns, in the same order.
 Router MakeRouter(absl::Span<const HttpRoute> routes);
 
