@@ -25,15 +25,15 @@ absl::Status CannotOpen(const std::string& library, const absl::Status& cause) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Driver>> Driver::Open(const std::string& library) {
+absl::StatusOr<std::unique_ptr<CudaDriver>> CudaDriver::Open(const std::string& library) {
   auto opened = SharedLibrary::Open(library);
   if (!opened.ok()) return CannotOpen(library, opened.status());
-  std::unique_ptr<Driver> driver(new Driver(*std::move(opened)));
+  std::unique_ptr<CudaDriver> driver(new CudaDriver(*std::move(opened)));
   RETURN_IF_ERROR(driver->Initialize());
   return driver;
 }
 
-absl::Status Driver::Initialize() {
+absl::Status CudaDriver::Initialize() {
   const char* missing = nullptr;
   const auto find = [&](const char* symbol) {
     void* address = library_->Find(symbol);
@@ -61,7 +61,7 @@ absl::Status Driver::Initialize() {
   return absl::OkStatus();
 }
 
-std::string Driver::Describe(cuda::Result result) const {
+std::string CudaDriver::Describe(cuda::Result result) const {
   const char* name = nullptr;
   const char* text = nullptr;
   if (functions_.GetErrorName(result, &name) != cuda::kSuccess || name == nullptr) {
@@ -71,7 +71,7 @@ std::string Driver::Describe(cuda::Result result) const {
   return absl::StrCat(text, " (", name, ")");
 }
 
-absl::Status Driver::ToStatus(cuda::Result result, absl::string_view what) const {
+absl::Status CudaDriver::ToStatus(cuda::Result result, absl::string_view what) const {
   const std::string message = absl::StrCat(what, ": ", Describe(result));
   switch (result) {
     case cuda::kOutOfMemory:

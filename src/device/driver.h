@@ -16,12 +16,12 @@
 
 namespace nereid {
 
-class Driver {
+class CudaDriver {
  public:
   // Opens and initialises the driver, without a context on any GPU. NOT_FOUND if there is no such
   // library or no GPU for it to drive, as on any machine without one; FAILED_PRECONDITION if the
   // library is there and cannot be used.
-  static absl::StatusOr<std::unique_ptr<Driver>> Open(const std::string& library);
+  static absl::StatusOr<std::unique_ptr<CudaDriver>> Open(const std::string& library);
 
   const cuda::Functions& functions() const { return functions_; }
   // 1000 * major + 10 * minor of the newest CUDA that the driver knows.
@@ -35,7 +35,7 @@ class Driver {
   absl::Status ToStatus(cuda::Result result, absl::string_view what) const;
 
  private:
-  explicit Driver(std::unique_ptr<SharedLibrary> library) : library_(std::move(library)) {}
+  explicit CudaDriver(std::unique_ptr<SharedLibrary> library) : library_(std::move(library)) {}
   absl::Status Initialize();
 
   const std::unique_ptr<SharedLibrary> library_;

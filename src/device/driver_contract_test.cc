@@ -24,7 +24,7 @@ class DriverContractTest : public testing::Test {
  protected:
   void SetUp() override {
     const char* library = std::getenv("NEREID_CUDA_LIBRARY");
-    auto driver = Driver::Open(library == nullptr ? NEREID_SIMULATED_CUDA : library);
+    auto driver = CudaDriver::Open(library == nullptr ? NEREID_SIMULATED_CUDA : library);
     if (!driver.ok()) GTEST_SKIP() << driver.status();
     driver_ = *std::move(driver);
     call = driver_->functions();
@@ -54,7 +54,7 @@ class DriverContractTest : public testing::Test {
   }
 
   cuda::Functions call;
-  std::unique_ptr<Driver> driver_;
+  std::unique_ptr<CudaDriver> driver_;
   cuda::Device device_ = 0;
   cuda::Context context_ = nullptr;
   cuda::Pointer there_ = 0;

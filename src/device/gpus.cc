@@ -20,7 +20,7 @@ std::string UuidText(const cuda::Uuid& uuid) {
                       "-", text.substr(16, 4), "-", text.substr(20));
 }
 
-absl::StatusOr<std::pair<cuda::Device, GpuInfo>> Describe(const Driver& driver, int id) {
+absl::StatusOr<std::pair<cuda::Device, GpuInfo>> Describe(const CudaDriver& driver, int id) {
   const cuda::Functions& call = driver.functions();
   GpuInfo info;
   info.id = id;
@@ -52,7 +52,7 @@ absl::StatusOr<std::pair<cuda::Device, GpuInfo>> Describe(const Driver& driver, 
 
 }  // namespace
 
-Gpu::Gpu(const Driver* driver, cuda::Device device, GpuInfo info)
+Gpu::Gpu(const CudaDriver* driver, cuda::Device device, GpuInfo info)
     : driver_(driver), device_(device), info_(std::move(info)) {}
 
 Gpu::~Gpu() {
@@ -153,7 +153,7 @@ void Gpu::CountCopy(CopyWay way, uint64_t bytes) {
 
 std::unique_ptr<Gpus> Gpus::Find(const std::string& library) {
   std::unique_ptr<Gpus> gpus(new Gpus);
-  auto driver = Driver::Open(library);
+  auto driver = CudaDriver::Open(library);
   if (!driver.ok()) {
     gpus->absence_ = std::move(driver).status();
     return gpus;

@@ -46,7 +46,7 @@ class Gpu {
   };
   using Function = absl::FunctionRef<cuda::Result(const cuda::Functions&)>;
 
-  Gpu(const Driver* driver, cuda::Device device, GpuInfo info);
+  Gpu(const CudaDriver* driver, cuda::Device device, GpuInfo info);
   ~Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
@@ -89,7 +89,7 @@ class Gpu {
   absl::StatusOr<cuda::Result> CallInContext(Function function);
   absl::Status ToStatus(cuda::Result result, absl::string_view doing);
 
-  const Driver* const driver_;
+  const CudaDriver* const driver_;
   const cuda::Device device_;
   const GpuInfo info_;
   std::atomic<cuda::Result> failure_{cuda::kSuccess};  // changes once
@@ -121,7 +121,7 @@ class Gpus {
   Gpus() = default;
   absl::Status List();
 
-  std::unique_ptr<Driver> driver_;
+  std::unique_ptr<CudaDriver> driver_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   absl::Status absence_;
 };

@@ -23,7 +23,9 @@ absl::StatusOr<IpcExport> ExportMemory(Gpu* gpu, const void* address) {
   return exported;
 }
 
-IpcRegion::~IpcRegion() { regions_->Close(*this); }
+IpcRegion::~IpcRegion() {
+  if (is_open_) regions_->Close(gpu_, opened_);
+}
 
 absl::StatusOr<std::unique_ptr<IpcRegion>> IpcRegions::Open(Gpu* gpu, absl::string_view handle) {
   if (handle.size() != sizeof(cuda::IpcHandle)) {
@@ -31,31 +33,33 @@ absl::StatusOr<std::unique_ptr<IpcRegion>> IpcRegions::Open(Gpu* gpu, absl::stri
                                                    handle.size(), " bytes: it must have ",
                                                    sizeof(cuda::IpcHandle)));
   }
+  // Made first: if there is no memory for it, nothing has been opened yet.
+  std::unique_ptr<IpcRegion> region(new IpcRegion(this, gpu));
   const auto opened = OpenCounted(gpu, handle);
   if (!opened.ok()) {
     gpu->LogFailure();
     return opened.status();
   }
-  return std::unique_ptr<IpcRegion>(
-      new IpcRegion(this, gpu, std::string(handle), opened->base, opened->byte_size));
+  region->opened_ = *opened;
+  region->is_open_ = true;
+  return region;
 }
 
-absl::StatusOr<IpcRegions::Opened> IpcRegions::OpenCounted(Gpu* gpu, absl::string_view handle) {
+absl::StatusOr<IpcRegions::Regions::iterator> IpcRegions::OpenCounted(Gpu* gpu,
+                                                                      absl::string_view handle) {
   MutexLock lock(&mu_);
-  const auto [entry, is_new] = opened_.try_emplace({gpu->info().id, std::string(handle)});
-  if (is_new) {
-    auto opened = OpenFirst(gpu, handle);
-    if (!opened.ok()) {
-      opened_.erase(entry);
-      return std::move(opened).status();
-    }
-    entry->second = *opened;
+  Regions fresh;  // its memory is there before anything is opened
+  fresh.try_emplace({gpu->info().id, std::string(handle)});
+  auto region = opened_.find(fresh.begin()->first);
+  if (region == opened_.end()) {
+    ASSIGN_OR_RETURN(fresh.begin()->second, OpenFirst(gpu, handle));
+    region = opened_.insert(fresh.extract(fresh.begin())).position;
   }
-  ++entry->second.users;
-  return entry->second;
+  ++region->second.users;
+  return region;
 }
 
-absl::StatusOr<IpcRegions::Opened> IpcRegions::OpenFirst(Gpu* gpu, absl::string_view handle) {
+absl::StatusOr<IpcRegion::Opened> IpcRegions::OpenFirst(Gpu* gpu, absl::string_view handle) {
   cuda::IpcHandle raw;
   std::memcpy(raw.bytes, handle.data(), sizeof(raw.bytes));
   cuda::Pointer opened = 0, base = 0;
@@ -72,17 +76,16 @@ absl::StatusOr<IpcRegions::Opened> IpcRegions::OpenFirst(Gpu* gpu, absl::string_
   // has failed.
   if (absl::IsInternal(status)) return absl::InvalidArgumentError(status.message());
   RETURN_IF_ERROR(status);
-  return Opened{reinterpret_cast<char*>(opened), byte_size - (opened - base), 0};
+  return IpcRegion::Opened{reinterpret_cast<char*>(opened), byte_size - (opened - base), 0};
 }
 
-void IpcRegions::Close(const IpcRegion& region) {
+void IpcRegions::Close(Gpu* gpu, Regions::iterator region) {
   MutexLock lock(&mu_);
-  const auto entry = opened_.find({region.gpu_->info().id, region.handle_});
-  if (--entry->second.users > 0) return;
-  opened_.erase(entry);
-  region.gpu_->Release([&](const cuda::Functions& call) {
-    return call.IpcCloseMemHandle(cuda::AddressOf(region.base_));
-  });
+  if (--region->second.users > 0) return;
+  char* const base = region->second.base;
+  opened_.erase(region);
+  gpu->Release(
+      [&](const cuda::Functions& call) { return call.IpcCloseMemHandle(cuda::AddressOf(base)); });
 }
 
 size_t IpcRegions::size() const {

@@ -33,32 +33,34 @@ absl::StatusOr<IpcExport> ExportMemory(Gpu* gpu, const void* address);
 
 class IpcRegions;
 
-// An opened region. Closed when the last one of its handle is destroyed. Immutable.
+// An opened region. Closed when the last one of its handle is destroyed. Immutable once Open has
+// returned it.
 class IpcRegion {
  public:
   ~IpcRegion();
   IpcRegion(const IpcRegion&) = delete;
   IpcRegion& operator=(const IpcRegion&) = delete;
 
-  char* base() const { return base_; }
+  char* base() const { return opened_->second.base; }
   // Of the whole allocation, however little of it the other process means.
-  size_t byte_size() const { return byte_size_; }
+  size_t byte_size() const { return opened_->second.byte_size; }
   Gpu* gpu() const { return gpu_; }
 
  private:
   friend class IpcRegions;
-  IpcRegion(IpcRegions* regions, Gpu* gpu, std::string handle, char* base, size_t byte_size)
-      : regions_(regions),
-        gpu_(gpu),
-        handle_(std::move(handle)),
-        base_(base),
-        byte_size_(byte_size) {}
+  struct Opened {
+    char* base = nullptr;
+    size_t byte_size = 0;
+    size_t users = 0;
+  };
+  using Regions = std::map<std::pair<int, std::string>, Opened>;  // by GPU and handle
+
+  IpcRegion(IpcRegions* regions, Gpu* gpu) : regions_(regions), gpu_(gpu) {}
 
   IpcRegions* const regions_;
   Gpu* const gpu_;
-  const std::string handle_;
-  char* const base_;
-  const size_t byte_size_;
+  bool is_open_ = false;
+  Regions::iterator opened_;  // stays where it is until the last user closes; set if is_open_
 };
 
 // Opens regions, each handle once per GPU, however often it is asked for. Thread-safe. Outlives its
@@ -76,19 +78,16 @@ class IpcRegions {
 
  private:
   friend class IpcRegion;
-  struct Opened {
-    char* base = nullptr;
-    size_t byte_size = 0;
-    size_t users = 0;
-  };
-  absl::StatusOr<Opened> OpenCounted(Gpu* gpu, absl::string_view handle) ABSL_LOCKS_EXCLUDED(mu_);
-  absl::StatusOr<Opened> OpenFirst(Gpu* gpu, absl::string_view handle)
+  using Regions = IpcRegion::Regions;
+  absl::StatusOr<Regions::iterator> OpenCounted(Gpu* gpu, absl::string_view handle)
+      ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<IpcRegion::Opened> OpenFirst(Gpu* gpu, absl::string_view handle)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Close(const IpcRegion& region) ABSL_LOCKS_EXCLUDED(mu_);
+  void Close(Gpu* gpu, Regions::iterator region) ABSL_LOCKS_EXCLUDED(mu_);
 
   mutable Mutex
       mu_;  // held while the driver opens and closes, so that it never does both with one handle
-  std::map<std::pair<int, std::string>, Opened> opened_ ABSL_GUARDED_BY(mu_);  // by GPU and handle
+  Regions opened_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace nereid

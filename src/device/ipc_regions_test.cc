@@ -19,6 +19,24 @@
 #include "device/memory_pool.h"
 #include "device/testing/simulated_gpus.h"
 
+namespace {
+
+// The next allocation of this many bytes by this thread fails; 0: none does.
+thread_local size_t failing_size = 0;
+
+}  // namespace
+
+void* operator new(size_t size) {
+  if (failing_size != 0 && size == failing_size) {
+    failing_size = 0;
+    throw std::bad_alloc();
+  }
+  if (void* const memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
 namespace nereid {
 namespace {
 
@@ -137,6 +155,17 @@ TEST_F(IpcRegionsTest, AHandleIsOpenOnceHoweverManyUseIt) {
   second.reset();
   EXPECT_EQ(State().opened_regions, 0u);
   ASSERT_TRUE(regions.Open(gpu, peer_->handle).ok()) << "and may be opened again";
+}
+
+TEST_F(IpcRegionsTest, WithoutMemoryForTheObjectNothingIsOpen) {
+  Gpu* const gpu = Start().Get(0);
+  IpcRegions regions;
+  failing_size = sizeof(IpcRegion);
+  EXPECT_THROW((void)regions.Open(gpu, peer_->handle), std::bad_alloc);
+  EXPECT_EQ(failing_size, 0u);
+  EXPECT_EQ(regions.size(), 0u);
+  EXPECT_EQ(State().opened_regions, 0u);
+  EXPECT_TRUE(regions.Open(gpu, peer_->handle).ok());
 }
 
 TEST_F(IpcRegionsTest, ThreadsThatOpenAndCloseLeaveNothing) {
