@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/devices.h"
+
+#include <absl/algorithm/container.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace nereid {
+namespace {
+
+// A capability such as 8.6 has no exact form in binary.
+constexpr double kTolerance = 0.01;
+
+double CapabilityOf(const GpuInfo& gpu) {
+  return gpu.capability_major + gpu.capability_minor / 10.0;
+}
+
+}  // namespace
+
+std::unique_ptr<Devices> Devices::Find(DeviceOptions options, const std::string& library) {
+  std::unique_ptr<Devices> devices(new Devices(std::move(options)));
+  devices->gpus_ = Gpus::Find(library);
+  for (size_t id = 0; id < devices->gpus_->size(); ++id) {
+    const GpuInfo& gpu = devices->gpus_->Get(static_cast<int64_t>(id))->info();
+    if (CapabilityOf(gpu) + kTolerance >= devices->min_compute_capability()) {
+      devices->used_.push_back(gpu.id);
+    }
+  }
+  devices->MakePools();
+  return devices;
+}
+
+Devices* Devices::None() {
+  static Devices* const none = new Devices(DeviceOptions{});
+  return none;
+}
+
+void Devices::MakePools() {
+  if (used_.empty()) return;
+  pinned_pool_ = MemoryPool::Pinned(
+      gpus_.get(), options_.pinned_pool_bytes.value_or(DeviceOptions::kPinnedPoolBytes));
+  for (const int id : used_) {
+    const auto given = options_.gpu_pool_bytes.find(id);
+    const uint64_t bytes =
+        given == options_.gpu_pool_bytes.end() ? DeviceOptions::kGpuPoolBytes : given->second;
+    gpu_pools_[id] = MemoryPool::OnGpu(gpus_->Get(id), bytes);
+  }
+}
+
+Gpu* Devices::Get(int64_t id) const {
+  return absl::c_linear_search(used_, id) ? gpus_->Get(id) : nullptr;
+}
+
+MemoryPool* Devices::gpu_pool(int64_t id) const {
+  const auto pool = gpu_pools_.find(id);
+  return pool == gpu_pools_.end() ? nullptr : pool->second.get();
+}
+
+std::vector<std::string> Devices::Describe() const {
+  std::vector<std::string> sentences;
+  for (size_t id = 0; gpus_ != nullptr && id < gpus_->size(); ++id) {
+    const GpuInfo& gpu = gpus_->Get(static_cast<int64_t>(id))->info();
+    const std::string capability = absl::StrCat(gpu.capability_major, ".", gpu.capability_minor);
+    if (Get(gpu.id) != nullptr) {
+      sentences.push_back(absl::StrCat("GPU ", gpu.id, " is used: ", gpu.name, ", ", gpu.uuid,
+                                       ", compute capability ", capability, ", ",
+                                       gpu.total_bytes >> 20, " MiB"));
+    } else {
+      sentences.push_back(absl::StrCat("GPU ", gpu.id, " (", gpu.name,
+                                       ") is not used: its compute capability is ", capability,
+                                       ", and --min-supported-compute-capability is ",
+                                       absl::StrFormat("%.1f", min_compute_capability())));
+    }
+  }
+  return sentences;
+}
+
+absl::Status Devices::fault() const {
+  if (gpus_ == nullptr || absl::IsNotFound(gpus_->absence())) return absl::OkStatus();
+  return gpus_->absence();
+}
+
+absl::Status Devices::CheckLoadLimit(int64_t id, absl::string_view instance) const {
+  Gpu* const gpu = Get(id);
+  const auto limit = options_.load_limits.find(static_cast<int>(id));
+  if (gpu == nullptr || limit == options_.load_limits.end()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const Gpu::Memory memory, gpu->ReadMemory());
+  const auto used = static_cast<double>(memory.total - memory.free);
+  if (used <= static_cast<double>(memory.total) * limit->second) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("can not create model '", instance,
+                                             "': memory limit set for GPU ", id,
+                                             " has exceeded, model loading is rejected."));
+}
+
+}  // namespace nereid

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices: the GPUs that this server uses, out of those that it finds, and the memory pools for
+// them. Thread-safe: all but the pools is fixed after Find. Outlives the models and backends.
+#ifndef NEREID_DEVICE_DEVICES_H_
+#define NEREID_DEVICE_DEVICES_H_
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device_options.h"
+#include "device/gpus.h"
+#include "device/memory_pool.h"
+
+namespace nereid {
+
+class Devices {
+ public:
+  // Lists the machine's GPUs, which makes no context on any. Without a driver this is a failed
+  // dlopen.
+  static std::unique_ptr<Devices> Find(DeviceOptions options,
+                                       const std::string& library = "libcuda.so.1");
+  // No GPUs, without looking for any.
+  static Devices* None();
+
+  // The GPUs in use by CUDA's numbers, ascending.
+  const std::vector<int>& used() const { return used_; }
+  // Null if no GPU in use has this number.
+  Gpu* Get(int64_t id) const;
+  double min_compute_capability() const {
+    return options_.min_compute_capability.value_or(DeviceOptions::kMinComputeCapability);
+  }
+  // Sentences for the log: which GPUs are used, which are not, and why. None without a driver.
+  std::vector<std::string> Describe() const;
+  // Why the machine's GPUs cannot be used although it seems to have some; OK otherwise.
+  absl::Status fault() const;
+
+  // Null if no GPU in use has this number. It has no bytes if it is switched off.
+  MemoryPool* gpu_pool(int64_t id) const;
+  // Null without GPUs.
+  MemoryPool* pinned_pool() const { return pinned_pool_.get(); }
+
+  // UNAVAILABLE if more of the GPU's memory is in use than the limit for it allows. Without a limit
+  // nothing is asked; with one it makes the GPU's context, and may block for a second.
+  absl::Status CheckLoadLimit(int64_t id, absl::string_view instance) const;
+
+ private:
+  explicit Devices(DeviceOptions options) : options_(std::move(options)) {}
+  void MakePools();
+
+  const DeviceOptions options_;
+  std::unique_ptr<Gpus> gpus_;  // null: nobody has looked for any
+  std::vector<int> used_;
+  std::map<int64_t, std::unique_ptr<MemoryPool>> gpu_pools_;
+  std::unique_ptr<MemoryPool> pinned_pool_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_DEVICE_DEVICES_H_
