@@ -177,3 +177,4 @@ NB_EXECUTE_BATCH(nereid_backend::IdentityInstance)
 
 void NEREID_BackendExecutesBriefly(void) {}
 void NEREID_BackendReadsPieces(void) {}
+void NEREID_BackendComputesOnCpus(void) {}

@@ -18,3 +18,4 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND_ModelInstan
 // Not NEREID_BackendExecutesBriefly: an instance with several batches in progress waits for one of
 // them, although its executions look short.
 void NEREID_BackendReadsPieces(void) {}
+void NEREID_BackendComputesOnCpus(void) {}

@@ -19,6 +19,9 @@ extern "C" TRITONBACKEND_DECLSPEC void NEREID_BackendExecutesBriefly(void);
 // (TRITONBACKEND_InputBuffer), so that the server need not join them. Elements of BYTES are always
 // joined.
 extern "C" TRITONBACKEND_DECLSPEC void NEREID_BackendReadsPieces(void);
+// Declares in the same way that the backend has no code for GPUs: the server keeps its instances on
+// the CPU also where there are GPUs, and refuses KIND_GPU.
+extern "C" TRITONBACKEND_DECLSPEC void NEREID_BackendComputesOnCpus(void);
 
 namespace nereid_backend {
 

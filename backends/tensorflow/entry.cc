@@ -16,3 +16,4 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReady(TRITONBACKEND_ModelInstance
 }
 
 void NEREID_BackendReadsPieces(void) {}
+void NEREID_BackendComputesOnCpus(void) {}

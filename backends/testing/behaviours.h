@@ -40,6 +40,10 @@ TRITONSERVER_Error* ExecuteEnvironment(TestingInstance& instance, TRITONBACKEND_
 TRITONSERVER_Error* ExecuteMixedMemory(TestingInstance& instance, TRITONBACKEND_Request** requests,
                                        uint32_t count);
 
+// Behaviour gpu_identity (gpu_identity.cc).
+TRITONSERVER_Error* ExecuteGpuIdentity(TestingInstance& instance, TRITONBACKEND_Request** requests,
+                                       uint32_t count);
+
 // Behaviour output_properties (output_properties.cc).
 TRITONSERVER_Error* ExecuteOutputProperties(TestingInstance& instance,
                                             TRITONBACKEND_Request** requests, uint32_t count);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "backends/sdk/log.h"
 #include "backends/sdk/options.h"
 #include "backends/testing/behaviours.h"
 #include "backends/testing/options.h"
@@ -27,6 +28,21 @@ Error MisbehaveAtLoad(const TestingModel& model) {
     return Error::Internal("testing backend: one of the first loads failed on purpose");
   }
   if (behaviour == "slow_load") std::this_thread::sleep_for(model.delay());
+  return Error();
+}
+
+// Says in the log what the server tells an instance of its place.
+Error LogPlace(TRITONBACKEND_ModelInstance* instance) {
+  const char* name = nullptr;
+  TRITONSERVER_InstanceGroupKind kind = TRITONSERVER_INSTANCEGROUPKIND_AUTO;
+  int32_t device = 0;
+  bool passive = false;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelInstanceName(instance, &name));
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelInstanceKind(instance, &kind));
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelInstanceDeviceId(instance, &device));
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelInstanceIsPassive(instance, &passive));
+  NB_LOG_INFO("testing backend: ", name, " is on ", TRITONSERVER_InstanceGroupKindString(kind), " ",
+              device, passive ? ", passive" : "");
   return Error();
 }
 
@@ -62,6 +78,7 @@ Result<std::unique_ptr<TestingInstance>> TestingInstance::Create(
   if (model.behaviour() == "instance_fail_on_load") {
     return Error::Internal("testing backend: ModelInstanceInitialize failed on purpose");
   }
+  if (model.behaviour() == "places") NB_RETURN_IF_ERROR(LogPlace(handle));
   return std::unique_ptr<TestingInstance>(new TestingInstance(handle, model));
 }
 

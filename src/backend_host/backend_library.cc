@@ -11,10 +11,11 @@
 namespace nereid {
 namespace {
 
-// Functions whose presence sets BackendAttributes::executes_briefly and reads_pieces. Unknown to
-// other servers, which do not look for them.
+// Functions whose presence sets BackendAttributes::executes_briefly, reads_pieces and
+// computes_on_cpus. Unknown to other servers, which do not look for them.
 constexpr char kExecutesBrieflyMark[] = "NEREID_BackendExecutesBriefly";
 constexpr char kReadsPiecesMark[] = "NEREID_BackendReadsPieces";
+constexpr char kComputesOnCpusMark[] = "NEREID_BackendComputesOnCpus";
 
 }  // namespace
 
@@ -36,22 +37,24 @@ absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const PluginLibrary&
 }
 
 LoadedBackend::LoadedBackend(BackendLocation location, std::string config_json,
-                             std::unique_ptr<PluginLibrary> library)
+                             std::unique_ptr<PluginLibrary> library, const Devices* devices)
     : location_(std::move(location)),
       code_(location_.code()),
       config_{std::move(config_json)},
-      library_(std::move(library)) {}
+      library_(std::move(library)),
+      devices_(devices) {}
 
 absl::StatusOr<std::shared_ptr<LoadedBackend>> LoadedBackend::Load(const std::string& name,
                                                                    const BackendLocation& location,
                                                                    const std::string& config_json,
-                                                                   Watch watch) {
+                                                                   Watch watch,
+                                                                   const Devices* devices) {
   using Open = PluginLibrary::Open;
   ASSIGN_OR_RETURN(std::unique_ptr<PluginLibrary> library,
                    PluginLibrary::Load("backend", name, location.library,
                                        location.model_owned ? Open::kPrivateCopy : Open::kInPlace));
   std::shared_ptr<LoadedBackend> backend(
-      new LoadedBackend(location, config_json, std::move(library)));
+      new LoadedBackend(location, config_json, std::move(library), devices));
   RETURN_IF_ERROR(backend->FindEntryPoints());
   if (watch != nullptr) watch(&backend->entry_points_);
   RETURN_IF_ERROR(backend->Initialize());
@@ -78,6 +81,7 @@ absl::Status LoadedBackend::FindEntryPoints() {
   library.Get("TRITONBACKEND_ModelInstanceReady", &entry_points_.instance_ready);
   attributes_.executes_briefly = library.Exports(kExecutesBrieflyMark);
   attributes_.reads_pieces = library.Exports(kReadsPiecesMark);
+  attributes_.computes_on_cpus = library.Exports(kComputesOnCpusMark);
   return library.Require("TRITONBACKEND_ModelInstanceExecute", &entry_points_.instance_execute);
 }
 

@@ -14,6 +14,7 @@
 #include "backend_host/backend_location.h"
 #include "c_objects/message.h"
 #include "config/parsed_config.h"
+#include "device/devices.h"
 #include "plugin/plugin_library.h"
 #include "triton/core/tritonbackend.h"
 
@@ -64,6 +65,8 @@ struct BackendAttributes {
   bool executes_briefly = false;
   // It accepts inputs in several pieces, which the interface allows but few backends expect.
   bool reads_pieces = false;
+  // It has no code for GPUs, so its instances stay on the CPU also where there are GPUs.
+  bool computes_on_cpus = false;
 };
 
 class LoadedBackend {
@@ -71,12 +74,12 @@ class LoadedBackend {
   // Loads the library and initialises the backend. If the library belongs to a model, a copy is
   // loaded, so that overwriting the file does not change running code. Errors name the backend.
   // `watch` (may be null) is called before the first function of the backend, and may put functions
-  // of its own in place of those found.
+  // of its own in place of those found. `devices` are what it may allocate memory on; they outlive
+  // the backend.
   using Watch = void (*)(BackendEntryPoints* entry_points);
-  static absl::StatusOr<std::shared_ptr<LoadedBackend>> Load(const std::string& name,
-                                                             const BackendLocation& location,
-                                                             const std::string& config_json,
-                                                             Watch watch = nullptr);
+  static absl::StatusOr<std::shared_ptr<LoadedBackend>> Load(
+      const std::string& name, const BackendLocation& location, const std::string& config_json,
+      Watch watch = nullptr, const Devices* devices = Devices::None());
   ~LoadedBackend();
 
   const std::string& name() const { return library_->name(); }
@@ -88,6 +91,7 @@ class LoadedBackend {
   const BackendEntryPoints& entry_points() const { return entry_points_; }
   const BackendAttributes& attributes() const { return attributes_; }
   TRITONSERVER_Message* config() { return &config_; }
+  const Devices* devices() const { return devices_; }
 
   // Set by the backend during its initialisation, constant afterwards.
   void* state = nullptr;
@@ -95,7 +99,7 @@ class LoadedBackend {
 
  private:
   LoadedBackend(BackendLocation location, std::string config_json,
-                std::unique_ptr<PluginLibrary> library);
+                std::unique_ptr<PluginLibrary> library, const Devices* devices);
   absl::Status FindEntryPoints();
   absl::Status Initialize();
 
@@ -103,6 +107,7 @@ class LoadedBackend {
   const std::string code_;
   TRITONSERVER_Message config_;
   const std::unique_ptr<PluginLibrary> library_;
+  const Devices* const devices_;
   BackendEntryPoints entry_points_;
   BackendAttributes attributes_;
   bool initialized_ = false;

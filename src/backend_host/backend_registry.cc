@@ -3,6 +3,7 @@
 
 #include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -69,7 +70,8 @@ absl::StatusOr<std::shared_ptr<LoadedBackend>> BackendRegistry::Get(const Parsed
     }
     slot->loaded.NotifyAll();
   });
-  ASSIGN_OR_RETURN(backend, LoadedBackend::Load(name, location, ConfigJson(name), options_.watch));
+  ASSIGN_OR_RETURN(backend, LoadedBackend::Load(name, location, ConfigJson(name), options_.watch,
+                                                options_.devices));
   // A copy, because `end_loading` still reads the original.
   return std::shared_ptr<LoadedBackend>(backend);
 }
@@ -99,7 +101,10 @@ std::string BackendRegistry::ConfigJson(const std::string& backend) const {
     for (const auto& [key, value] : it->second) settings[key] = value;
   }
   settings["auto-complete-config"] = options_.auto_complete_config ? "true" : "false";
-  settings.emplace("min-compute-capability", "0.000000");
+  const Devices& devices = *options_.devices;
+  settings.emplace(
+      "min-compute-capability",
+      absl::StrFormat("%f", devices.used().empty() ? 0.0 : devices.min_compute_capability()));
   settings.emplace("backend-directory", options_.directory);
   settings.emplace("default-max-batch-size", "4");
 

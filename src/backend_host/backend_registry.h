@@ -23,7 +23,8 @@ class BackendRegistry {
     std::string directory;  // DIRECTORY/NAME/libtriton_NAME.so, or DIRECTORY/NAME/model.py
     std::map<std::string, std::map<std::string, std::string>> settings;
     bool auto_complete_config = true;
-    LoadedBackend::Watch watch = nullptr;  // for every backend that is loaded
+    LoadedBackend::Watch watch = nullptr;      // for every backend that is loaded
+    const Devices* devices = Devices::None();  // outlive the registry
   };
   explicit BackendRegistry(Options options);
 

@@ -159,23 +159,40 @@ SequenceOptions ToSequence(const inference::ModelConfig& config) {
   return options;
 }
 
+InstanceSpec ToInstance(const ModelInstanceGroup& group, InstanceKind kind, int gpu, int index) {
+  InstanceSpec instance;
+  instance.name = absl::StrCat(group.name(), "_", index);
+  instance.kind = kind;
+  instance.device_id = gpu;
+  if (!group.host_policy().empty()) {
+    instance.host_policy_name = group.host_policy();
+  } else if (kind == InstanceKind::kGpu) {
+    instance.host_policy_name = absl::StrCat("gpu_", gpu);
+  } else {
+    instance.host_policy_name = kind == InstanceKind::kModel ? "model" : "cpu";
+  }
+  instance.passive = group.passive();
+  for (const auto& resource : group.rate_limiter().resources()) {
+    instance.resources.push_back({resource.name(), resource.global(), resource.count()});
+  }
+  instance.rate_priority = std::max(1u, group.rate_limiter().priority());
+  return instance;
+}
+
+// As many as the group's count on each of its GPUs, all with the same names.
 std::vector<InstanceSpec> ToInstances(const inference::ModelConfig& config) {
   std::vector<InstanceSpec> instances;
   for (const ModelInstanceGroup& group : config.instance_group()) {
-    const bool is_model = group.kind() == ModelInstanceGroup::KIND_MODEL;
     for (int32_t i = 0; i < group.count(); ++i) {
-      InstanceSpec instance;
-      instance.name = absl::StrCat(group.name(), "_", i);
-      instance.kind = is_model ? InstanceKind::kModel : InstanceKind::kCpu;
-      instance.host_policy_name = !group.host_policy().empty() ? group.host_policy()
-                                  : is_model                   ? "model"
-                                                               : "cpu";
-      instance.passive = group.passive();
-      for (const auto& resource : group.rate_limiter().resources()) {
-        instance.resources.push_back({resource.name(), resource.global(), resource.count()});
+      if (group.kind() == ModelInstanceGroup::KIND_GPU) {
+        for (const int gpu : group.gpus()) {
+          instances.push_back(ToInstance(group, InstanceKind::kGpu, gpu, i));
+        }
+      } else {
+        const bool is_model = group.kind() == ModelInstanceGroup::KIND_MODEL;
+        instances.push_back(
+            ToInstance(group, is_model ? InstanceKind::kModel : InstanceKind::kCpu, 0, i));
       }
-      instance.rate_priority = std::max(1u, group.rate_limiter().priority());
-      instances.push_back(std::move(instance));
     }
   }
   return instances;

@@ -223,6 +223,23 @@ TEST(CompileTest, Instances) {
   EXPECT_EQ(model.instances[0].rate_priority, 1u);
 }
 
+TEST(CompileTest, InstancesOnGpus) {
+  const CompiledModel model = Compile(
+      "instance_group { name: 'g' kind: KIND_GPU count: 2 gpus: [ 2, 0 ] passive: true } "
+      "instance_group { name: 'h' kind: KIND_GPU count: 1 gpus: 1 host_policy: 'p' }");
+  std::vector<std::string> instances;
+  for (const InstanceSpec& instance : model.instances) {
+    EXPECT_EQ(instance.kind, InstanceKind::kGpu);
+    instances.push_back(absl::StrCat(instance.name, " on ", instance.device_id, " by ",
+                                     instance.host_policy_name,
+                                     instance.passive ? " passive" : ""));
+  }
+  EXPECT_THAT(instances,
+              testing::ElementsAre("g_0 on 2 by gpu_2 passive", "g_0 on 0 by gpu_0 passive",
+                                   "g_1 on 2 by gpu_2 passive", "g_1 on 0 by gpu_0 passive",
+                                   "h_0 on 1 by p"));
+}
+
 TEST(CompileTest, RateLimiter) {
   const InstanceSpec instance =
       Compile(

@@ -235,7 +235,7 @@ void Check(const ConfigSource& source, const inference::ModelConfig& config,
   // A backend may still complete these, if auto-completion is on.
   if (!source.auto_complete || config.input_size() > 0) CheckTensors(config, &diagnostics);
   if (config.input_size() > 0) CheckBatchTensors(config, &diagnostics);
-  CheckInstanceGroups(config, &diagnostics);
+  CheckInstanceGroups(config, PlacementRules(), &diagnostics);
   CheckSupported(config, &diagnostics);
   if (config.name() != source.expected_name) {
     diagnostics.Add(

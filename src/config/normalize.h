@@ -3,7 +3,8 @@
 #ifndef NEREID_CONFIG_NORMALIZE_H_
 #define NEREID_CONFIG_NORMALIZE_H_
 
-#include <absl/types/span.h>
+#include <string>
+#include <vector>
 
 #include "config/parsed_config.h"
 #include "model_config.pb.h"
@@ -15,11 +16,12 @@ inline constexpr char kEnsemblePlatform[] = "ensemble";
 // Everything except instance groups. Idempotent.
 void NormalizeConfig(inference::ModelConfig* config);
 
-// Completes names, kinds and counts of instance groups, and adds a group if there is none. Does
-// nothing for ensembles. This server has no GPUs: preferences for them are ignored, and KIND_AUTO
-// becomes KIND_CPU.
-void NormalizeInstanceGroups(absl::Span<const PreferredGroup> preferred,
-                             inference::ModelConfig* config);
+// Completes names, kinds, counts and GPUs of instance groups, and adds a group if there is none.
+// Does nothing for ensembles. KIND_AUTO becomes KIND_GPU where the backend and the server have
+// GPUs, and KIND_CPU otherwise. Returns, where the server has GPUs, a line for the log per group:
+// where it runs, and why.
+std::vector<std::string> NormalizeInstanceGroups(const PlacementRules& rules,
+                                                 inference::ModelConfig* config);
 
 }  // namespace nereid
 

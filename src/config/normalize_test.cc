@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/normalize.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "config/testing/config_text.h"
@@ -68,7 +69,9 @@ TEST(NormalizeTest, SequenceDefaults) {
 inference::ModelConfig Groups(absl::string_view text,
                               const std::vector<PreferredGroup>& preferred = {}) {
   inference::ModelConfig config = ConfigFromText(text);
-  NormalizeInstanceGroups(preferred, &config);
+  PlacementRules rules;
+  rules.preferred = preferred;
+  EXPECT_TRUE(NormalizeInstanceGroups(rules, &config).empty()) << "no GPUs: nothing to explain";
   return config;
 }
 
@@ -100,6 +103,72 @@ TEST(NormalizeTest, BackendPreferenceOfTheSameKindFillsTheCount) {
                "name: 'm' instance_group { name: 'm_0' kind: KIND_CPU count: 5 } "
                "instance_group { name: 'm_1' kind: KIND_CPU count: 2 } "
                "instance_group { name: 'g' kind: KIND_MODEL count: 1 }");
+}
+
+constexpr char kGroups[] =
+    "name: 'm' backend: 'b' instance_group { } instance_group { kind: KIND_GPU count: 2 } "
+    "instance_group { gpus: [ 2, 0 ] } instance_group { gpus: [ 0, 7 ] } "
+    "instance_group { kind: KIND_CPU } instance_group { kind: KIND_MODEL }";
+
+TEST(NormalizeTest, WithGpusGroupsAreOnAllThatAreInUse) {
+  PlacementRules rules;
+  rules.gpus = {0, 2};
+  inference::ModelConfig config = ConfigFromText(kGroups);
+  const std::vector<std::string> lines = NormalizeInstanceGroups(rules, &config);
+  ExpectConfig(config,
+               "name: 'm' backend: 'b' "
+               "instance_group { name: 'm_0' kind: KIND_GPU count: 1 gpus: [ 0, 2 ] } "
+               "instance_group { name: 'm_1' kind: KIND_GPU count: 2 gpus: [ 0, 2 ] } "
+               "instance_group { name: 'm_2' kind: KIND_GPU count: 1 gpus: [ 2, 0 ] } "
+               "instance_group { name: 'm_3' kind: KIND_CPU count: 1 gpus: [ 0, 7 ] } "
+               "instance_group { name: 'm_4' kind: KIND_CPU count: 1 } "
+               "instance_group { name: 'm_5' kind: KIND_MODEL count: 1 }");
+  EXPECT_THAT(
+      lines,
+      testing::ElementsAre(
+          "instance group m_0 of model m runs on each of the GPUs 0, 2 with 1 instance",
+          "instance group m_1 of model m runs on each of the GPUs 0, 2 with 2 instances",
+          "instance group m_2 of model m runs on each of the GPUs 2, 0 with 1 instance",
+          "instance group m_3 of model m runs on the CPU: it names a GPU that is not in use",
+          "instance group m_4 of model m runs on the CPU: its kind is KIND_CPU",
+          "instance group m_5 of model m runs where the model chooses: its kind is KIND_MODEL"));
+}
+
+TEST(NormalizeTest, ABackendThatComputesOnCpusStaysThere) {
+  PlacementRules rules;
+  rules.gpus = {0};
+  rules.computes_on_cpus = true;
+  rules.preferred = {{InstanceKind::kGpu, 2, {}}};
+  inference::ModelConfig config = ConfigFromText("name: 'm' backend: 'b'");
+  EXPECT_THAT(NormalizeInstanceGroups(rules, &config),
+              testing::ElementsAre(
+                  "instance group m of model m runs on the CPU: backend 'b' computes on CPUs"));
+  ExpectConfig(config,
+               "name: 'm' backend: 'b' instance_group { name: 'm' kind: KIND_CPU count: 1 }");
+}
+
+TEST(NormalizeTest, WithGpusABackendPrefersSomeOfThem) {
+  PlacementRules rules;
+  rules.gpus = {0, 2};
+  rules.preferred = {{InstanceKind::kGpu, 3, {1, 2}}};
+  inference::ModelConfig config = ConfigFromText("name: 'm'");
+  NormalizeInstanceGroups(rules, &config);
+  ExpectConfig(config, "name: 'm' instance_group { name: 'm' kind: KIND_GPU count: 3 gpus: 2 }");
+  config = ConfigFromText("name: 'm' instance_group { } instance_group { gpus: 0 }");
+  NormalizeInstanceGroups(rules, &config);
+  ExpectConfig(config,
+               "name: 'm' instance_group { name: 'm_0' kind: KIND_GPU count: 3 gpus: 2 } "
+               "instance_group { name: 'm_1' kind: KIND_GPU count: 3 gpus: 0 }");
+  rules.preferred = {{InstanceKind::kGpu, 3, {1}}};
+  config = ConfigFromText("name: 'm' instance_group { }");
+  NormalizeInstanceGroups(rules, &config);
+  ExpectConfig(config,
+               "name: 'm' instance_group { name: 'm_0' kind: KIND_GPU count: 1 gpus: [ 0, 2 ] }");
+  rules.preferred = {{InstanceKind::kCpu, 0, {}}};
+  config = ConfigFromText("name: 'm' backend: 'b'");
+  EXPECT_THAT(NormalizeInstanceGroups(rules, &config),
+              testing::ElementsAre(
+                  "instance group m of model m runs on the CPU: backend 'b' prefers that"));
 }
 
 TEST(NormalizeTest, EnsemblesGetNoInstances) {

@@ -25,7 +25,8 @@ ParsedConfig::ParsedConfig(std::unique_ptr<ModelConfig> proto, bool provided)
 ParsedConfig::ParsedConfig(const ParsedConfig& other)
     : proto_(std::make_unique<ModelConfig>(*other.proto_)),
       provided_(other.provided_),
-      notes_(other.notes_) {}
+      notes_(other.notes_),
+      rules_(other.rules_) {}
 ParsedConfig& ParsedConfig::operator=(const ParsedConfig& other) {
   return *this = ParsedConfig(other);
 }
@@ -71,10 +72,13 @@ void ParsedConfig::SetDecoupled(bool decoupled) {
 
 std::string ParsedConfig::Json() const { return ModelConfigToJson(*proto_); }
 
-absl::Status ParsedConfig::NormalizeInstanceGroups(absl::Span<const PreferredGroup> preferred) {
-  nereid::NormalizeInstanceGroups(preferred, proto_.get());
+absl::Status ParsedConfig::NormalizeInstanceGroups(const PlacementRules& rules) {
+  rules_ = rules;
+  for (std::string& line : nereid::NormalizeInstanceGroups(rules_, proto_.get())) {
+    notes_.push_back(std::move(line));
+  }
   Diagnostics diagnostics;
-  CheckInstanceGroups(*proto_, &diagnostics);
+  CheckInstanceGroups(*proto_, rules_, &diagnostics);
   return diagnostics.ToStatus(name());
 }
 
@@ -119,7 +123,7 @@ absl::StatusOr<CompiledModel> ParsedConfig::Compile(int64_t version) const {
   Diagnostics diagnostics;
   CheckConfig(*proto_, &diagnostics);
   CheckInputsAndOutputs(*proto_, &diagnostics);
-  CheckInstanceGroups(*proto_, &diagnostics);
+  CheckInstanceGroups(*proto_, rules_, &diagnostics);
   CheckSupported(*proto_, &diagnostics);
   RETURN_IF_ERROR(diagnostics.ToStatus(name()));
   CompiledModel model = CompileModel(*proto_, version);

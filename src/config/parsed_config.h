@@ -4,7 +4,7 @@
 // Thread-compatible.
 //
 //   LoadModelConfig(...)                    text -> completed, normalised, checked
-//   NormalizeInstanceGroups(preferred)      once the backend is known
+//   NormalizeInstanceGroups(rules)          once the backend is known
 //   MergeBackendUpdate(json)                if the backend completes the configuration
 //   Compile(version)                        last checks -> CompiledModel
 #ifndef NEREID_CONFIG_PARSED_CONFIG_H_
@@ -13,7 +13,6 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 #include <absl/strings/string_view.h>
-#include <absl/types/span.h>
 
 #include <cstdint>
 #include <map>
@@ -36,6 +35,14 @@ struct PreferredGroup {
   InstanceKind kind = InstanceKind::kCpu;
   uint64_t count = 0;  // 0: no opinion
   std::vector<int64_t> device_ids;
+};
+
+// What decides on which devices the instances of a model run.
+struct PlacementRules {
+  std::vector<PreferredGroup> preferred;
+  std::vector<int> gpus;              // that the server uses, ascending; empty: none
+  double min_compute_capability = 0;  // of a GPU in use, for texts
+  bool computes_on_cpus = false;      // the backend has no code for GPUs
 };
 
 class ParsedConfig {
@@ -63,13 +70,14 @@ class ParsedConfig {
   // read.
   std::string Json() const;
 
-  // Fields that are set but have no effect on this server, one log line per field.
+  // Lines for the log: one for each field that is set but has no effect on this server and, where
+  // there are GPUs, for each instance group one that says where it runs, and why.
   const std::vector<std::string>& notes() const { return notes_; }
 
-  // Names the groups, fills in kind and count, and adds a default group if there is none.
+  // Names the groups, fills in kind, count and GPUs, and adds a default group if there is none.
   // INVALID_ARGUMENT, naming every problem, if a group cannot be served; the configuration must
   // then be discarded.
-  absl::Status NormalizeInstanceGroups(absl::Span<const PreferredGroup> preferred);
+  absl::Status NormalizeInstanceGroups(const PlacementRules& rules);
 
   // Takes over from `json` what a backend may complete (batch size, inputs, outputs, the scheduling
   // choice if there is none, the transaction policy) and normalises again. INVALID_ARGUMENT for bad
@@ -100,6 +108,7 @@ class ParsedConfig {
   std::unique_ptr<inference::ModelConfig> proto_;
   bool provided_;
   std::vector<std::string> notes_;
+  PlacementRules rules_;  // of the last NormalizeInstanceGroups
 };
 
 }  // namespace nereid

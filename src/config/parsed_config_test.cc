@@ -54,7 +54,7 @@ TEST(ParsedConfigTest, CopiesAreIndependent) {
 
 TEST(ParsedConfigTest, InstanceGroupsAreNormalisedAndChecked) {
   ParsedConfig good = Parsed("name: 'm' backend: 'b'");
-  ASSERT_EQ(good.NormalizeInstanceGroups({{InstanceKind::kCpu, 3, {}}}), absl::OkStatus());
+  ASSERT_EQ(good.NormalizeInstanceGroups({{{InstanceKind::kCpu, 3, {}}}, {}}), absl::OkStatus());
   EXPECT_EQ(good.Compile(1).value().instances.size(), 3u);
 
   ParsedConfig bad = Parsed("name: 'm' backend: 'b' instance_group { gpus: 1 }");

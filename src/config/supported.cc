@@ -70,7 +70,7 @@ std::vector<std::string> FieldsWithoutEffect(const inference::ModelConfig& confi
     lines.push_back(absl::StrCat("model '", config.name(), "': '", field, "' has no effect ", why));
   };
   const auto note = [&](absl::string_view field, bool set) {
-    add(field, set, "on this server, which computes on CPUs");
+    add(field, set, "on this server, whose backends do not use it");
   };
   bool names_namespace = false;
   for (const auto& step : config.ensemble_scheduling().step()) {

@@ -75,8 +75,9 @@ TEST(SupportedTest, FieldsWithoutEffectAreNotedEachOnce) {
       "output_pinned_memory { } gather_kernel_buffer_threshold: 1 eager_batching: true "
       "graph { level: 1 } } cc_model_filenames { key: '7' value: 'f' }"));
   ASSERT_EQ(lines.size(), 7u);
-  EXPECT_EQ(lines[1],
-            "model 'm': 'optimization.cuda' has no effect on this server, which computes on CPUs");
+  EXPECT_EQ(
+      lines[1],
+      "model 'm': 'optimization.cuda' has no effect on this server, whose backends do not use it");
 }
 
 TEST(SupportedTest, OnlyOneMetricFamilyCanBeChosen) {

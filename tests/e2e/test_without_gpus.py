@@ -83,7 +83,7 @@ def reason(server: ServerProcess, model: str) -> str:
 
 def test_instances_on_gpus(server: ServerProcess) -> None:
     """An instance group that leaves it to the server is on CPUs."""
-    no_gpus = "model kind has kind KIND_GPU but server does not support GPUs"
+    no_gpus = "model kind has kind KIND_GPU but no GPUs are available"
     assert no_gpus in reason(server, "kind")
     assert "(instance_group[0].gpus: remove it)" in reason(server, "gpus")
     config = raw_http.get(server.http_url, "/v2/models/auto/config").json()

@@ -3,6 +3,7 @@
 #ifndef NEREID_CONFIG_TESTING_CONFIG_TEXT_H_
 #define NEREID_CONFIG_TESTING_CONFIG_TEXT_H_
 
+#include <absl/functional/function_ref.h>
 #include <absl/strings/string_view.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ inline inference::ModelConfig ConfigFromText(absl::string_view text) {
   return config;
 }
 
-using CheckFunction = void (*)(const inference::ModelConfig&, Diagnostics*);
+using CheckFunction = absl::FunctionRef<void(const inference::ModelConfig&, Diagnostics*)>;
 
 // What `check` reports about a configuration, as "<field>: <text>".
 inline std::vector<std::string> ProblemsOf(CheckFunction check,

@@ -6,6 +6,7 @@
 #define NEREID_CONFIG_VALIDATE_CHECKS_H_
 
 #include "config/diagnostics.h"
+#include "config/parsed_config.h"
 #include "model_config.pb.h"
 
 namespace nereid {
@@ -26,8 +27,9 @@ void CheckTensors(const inference::ModelConfig& config, Diagnostics* diagnostics
 // batch_input and batch_output.
 void CheckBatchTensors(const inference::ModelConfig& config, Diagnostics* diagnostics);
 
-// REQUIRES: NormalizeInstanceGroups was applied.
-void CheckInstanceGroups(const inference::ModelConfig& config, Diagnostics* diagnostics);
+// REQUIRES: NormalizeInstanceGroups was applied with the same rules.
+void CheckInstanceGroups(const inference::ModelConfig& config, const PlacementRules& rules,
+                         Diagnostics* diagnostics);
 
 // All checks that are possible before a backend has seen the configuration.
 inline void CheckConfig(const inference::ModelConfig& config, Diagnostics* diagnostics) {

@@ -158,7 +158,7 @@ void CheckMemory(const StatePlace& place, Diagnostics* diagnostics) {
                                 "right now. Please either change the instance type to KIND_GPU or "
                                 "set 'use_growable_memory' to false for state input '",
                                 state.input_name(), "'."),
-                   "this server computes on CPUs: set it to false");
+                   "this server keeps states in memory of the host: set it to false");
 }
 
 }  // namespace

@@ -59,6 +59,15 @@ bool CanServeAs(const InstanceSpec& present, const InstanceSpec& wanted) {
          SameNeeds(present.resources, wanted.resources);
 }
 
+// Whether the model was loaded with instances on the GPU of `instance`, if that is on one.
+bool RunsOn(const CompiledModel& model, const InstanceSpec& instance) {
+  if (instance.kind != InstanceKind::kGpu) return true;
+  return std::any_of(
+      model.instances.begin(), model.instances.end(), [&](const InstanceSpec& other) {
+        return other.kind == InstanceKind::kGpu && other.device_id == instance.device_id;
+      });
+}
+
 const HostPolicySettings& Policies(const LoadContext& context) {
   static const auto* const kNone = new HostPolicySettings;
   return context.host_policies == nullptr ? *kNone : *context.host_policies;
@@ -127,6 +136,9 @@ absl::Status InstanceSet::StartInstance(const LoadContext& context, int place, u
                                         const std::shared_ptr<const Warmup>& warmup,
                                         RunningInstance* instance) {
   const InstanceSpec& spec = instance->spec;
+  if (spec.kind == InstanceKind::kGpu) {
+    RETURN_IF_ERROR(context.devices->CheckLoadLimit(spec.device_id, spec.name));
+  }
   ASSIGN_OR_RETURN(HostPolicy policy, HostPolicy::Make(Policies(context), spec.host_policy_name));
   ASSIGN_OR_RETURN(BatchSource* const source, MakeSource(context, instance, active));
   instance->place = place;
@@ -179,7 +191,7 @@ absl::StatusOr<std::unique_ptr<InstanceSet::Update>> InstanceSet::Prepare(
   }
   ParsedConfig config = ChangedInPlace(backend_model_->config(), wanted);
   RETURN_IF_ERROR(
-      config.NormalizeInstanceGroups(backend_model_->backend()->attributes().preferred_groups));
+      config.NormalizeInstanceGroups(PlacementRulesFor(context, *backend_model_->backend())));
   ASSIGN_OR_RETURN(const CompiledModel compiled, config.Compile(model_->config().version));
   RETURN_IF_ERROR(CheckNotAllPassive(compiled.name, compiled.instances));
 
@@ -205,6 +217,9 @@ absl::StatusOr<std::unique_ptr<InstanceSet::Update>> InstanceSet::Prepare(
     // The scheduler may lend its instances to I/O threads, which do not run where a policy says.
     if (Policies(context).count(compiled.instances[index].host_policy_name) > 0) {
       return absl::UnimplementedError("an instance with a host policy needs a reload");
+    }
+    if (!RunsOn(this->config(), compiled.instances[index])) {
+      return absl::UnimplementedError("an instance on another GPU needs a reload");
     }
     int place = 0;
     while (taken.count(place) > 0) ++place;

@@ -10,6 +10,7 @@
 #include "base/threads/thread_pool.h"
 #include "base/timer.h"
 #include "cache/response_cache.h"
+#include "device/devices.h"
 #include "execution/host_policy.h"
 #include "execution/rate_limiter.h"
 #include "filesystem/file_system.h"
@@ -38,14 +39,20 @@ struct LoadContext {
   ModelResolver* resolver = nullptr;  // for ensembles; null: there are none
   // Allocates the tensors between the steps of ensembles; null: an allocator without a limit.
   const HeapOutputAllocator* step_allocator = nullptr;
-  size_t hold_until_backlogged = 0;         // see SequenceSchedulerOptions
-  void* server = nullptr;                   // TRITONSERVER_Server*, for the backends
-  ReadinessChecker* readiness = nullptr;    // null: models count as ready without being asked
-  MetricsConfig metrics;                    // what models record for the metrics page
-  size_t recorded_events = 0;               // requests that each instance remembers; 0: none
-  InputRecorder* input_recorder = nullptr;  // null: inputs are not recorded
-  Duration metrics_interval{0};             // how long a reading of the instances' use is kept
+  size_t hold_until_backlogged = 0;          // see SequenceSchedulerOptions
+  void* server = nullptr;                    // TRITONSERVER_Server*, for the backends
+  ReadinessChecker* readiness = nullptr;     // null: models count as ready without being asked
+  MetricsConfig metrics;                     // what models record for the metrics page
+  size_t recorded_events = 0;                // requests that each instance remembers; 0: none
+  InputRecorder* input_recorder = nullptr;   // null: inputs are not recorded
+  const Devices* devices = Devices::None();  // what instances may run on
+  Duration metrics_interval{0};              // how long a reading of the instances' use is kept
 };
+
+inline PlacementRules PlacementRulesFor(const LoadContext& context, const LoadedBackend& backend) {
+  return {backend.attributes().preferred_groups, context.devices->used(),
+          context.devices->min_compute_capability(), backend.attributes().computes_on_cpus};
+}
 
 inline SchedulerTools ToolsOf(const LoadContext& context) {
   return {context.clock,

@@ -58,7 +58,7 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
                    context.backends->Get(parsed, model_dir, version));
   ParsedConfig config = parsed;
   if (backend->python_based()) config.SetRuntime(kPythonRuntime);
-  RETURN_IF_ERROR(config.NormalizeInstanceGroups(backend->attributes().preferred_groups));
+  RETURN_IF_ERROR(config.NormalizeInstanceGroups(PlacementRulesFor(context, *backend)));
   for (const std::string& note : config.notes()) LOG_INFO << note;
 
   BackendModelOptions options;
@@ -96,11 +96,12 @@ absl::StatusOr<std::shared_ptr<LoadedModel>> LoadedModel::Load(const LoadContext
 Duration LoadedModel::InlineLimit(const LoadContext& context) const {
   // An I/O thread must not execute before the rate limiter permits it, and cannot wait for that.
   if (context.rate_limiter != nullptr) return Duration(0);
-  // A host policy decides on which processors an instance runs.
-  const bool placed = context.host_policies != nullptr &&
-                      absl::c_any_of(config().instances, [&](const InstanceSpec& instance) {
-                        return context.host_policies->count(instance.host_policy_name) > 0;
-                      });
+  // A host policy decides on which processors an instance runs, and one on a GPU waits for it.
+  const bool placed = absl::c_any_of(config().instances, [&](const InstanceSpec& instance) {
+    return instance.kind == InstanceKind::kGpu ||
+           (context.host_policies != nullptr &&
+            context.host_policies->count(instance.host_policy_name) > 0);
+  });
   return placed ? Duration(0) : context.inline_limit;
 }
 

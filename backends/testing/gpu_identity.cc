@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Behaviour gpu_identity: the bytes of the first input go to the instance's GPU, are copied there,
+// and come back as the first output. Uses the server's memory and the driver itself, so the same
+// code runs on a simulated GPU and on a real one.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <vector>
+
+#include "backends/sdk/log.h"
+#include "backends/sdk/tensor.h"
+#include "backends/testing/behaviours.h"
+
+namespace nereid_backend {
+namespace {
+
+// The driver's functions that are used here; each returns 0 or the number of an error.
+struct Cuda {
+  int (*device_get)(int* device, int ordinal) = nullptr;
+  int (*retain)(void** context, int device) = nullptr;
+  int (*release)(int device) = nullptr;
+  int (*push)(void* context) = nullptr;
+  int (*pop)(void** context) = nullptr;
+  int (*stream_create)(void** stream, unsigned flags, int priority) = nullptr;
+  int (*stream_destroy)(void* stream) = nullptr;
+  int (*copy)(uintptr_t to, uintptr_t from, size_t bytes, void* stream) = nullptr;
+  int (*synchronize)(void* stream) = nullptr;
+};
+
+Result<Cuda> FindCuda() {
+  // The server has opened it, too, so that it stays.
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return Error::Internal("testing backend: there is no CUDA driver");
+  Cuda cuda;
+  const auto find = [&](const char* name, auto* function) {
+    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(dlsym(library, name));
+    return *function != nullptr;
+  };
+  const bool all =
+      find("cuDeviceGet", &cuda.device_get) && find("cuDevicePrimaryCtxRetain", &cuda.retain) &&
+      find("cuDevicePrimaryCtxRelease_v2", &cuda.release) &&
+      find("cuCtxPushCurrent_v2", &cuda.push) && find("cuCtxPopCurrent_v2", &cuda.pop) &&
+      find("cuStreamCreateWithPriority", &cuda.stream_create) &&
+      find("cuStreamDestroy_v2", &cuda.stream_destroy) && find("cuMemcpyAsync", &cuda.copy) &&
+      find("cuStreamSynchronize", &cuda.synchronize);
+  if (!all) return Error::Internal("testing backend: the CUDA driver lacks a function");
+  return cuda;
+}
+
+Error Check(int result, const char* what) {
+  if (result == 0) return Error();
+  return Error::Internal(StrCat("testing backend: ", what, " gave the CUDA error ", result));
+}
+
+// Memory of the server's.
+class Allocation {
+ public:
+  static Result<Allocation> Allocate(TRITONBACKEND_MemoryManager* manager,
+                                     TRITONSERVER_MemoryType type, int64_t id, size_t byte_size) {
+    Allocation block;
+    block.manager_ = manager;
+    block.type_ = type;
+    block.id_ = id;
+    NB_RETURN_IF_ERROR(
+        TRITONBACKEND_MemoryManagerAllocate(manager, &block.base_, type, id, byte_size));
+    return block;
+  }
+  Allocation(Allocation&& other) noexcept
+      : manager_(other.manager_), type_(other.type_), id_(other.id_), base_(other.base_) {
+    other.base_ = nullptr;
+  }
+  ~Allocation() {
+    if (base_ == nullptr) return;
+    NB_LOG_IF_ERROR(TRITONBACKEND_MemoryManagerFree(manager_, base_, type_, id_), "free");
+  }
+
+  void* base() const { return base_; }
+  uintptr_t address() const { return reinterpret_cast<uintptr_t>(base_); }
+
+ private:
+  Allocation() = default;
+  TRITONBACKEND_MemoryManager* manager_ = nullptr;
+  TRITONSERVER_MemoryType type_ = TRITONSERVER_MEMORY_CPU;
+  int64_t id_ = 0;
+  void* base_ = nullptr;
+};
+
+struct Allocations {
+  Allocation in, device, device_too, out;
+};
+
+Result<Allocations> AllocateAll(TRITONBACKEND_ModelInstance* instance, int32_t gpu, size_t bytes) {
+  TRITONBACKEND_Model* model = nullptr;
+  TRITONBACKEND_Backend* backend = nullptr;
+  TRITONBACKEND_MemoryManager* manager = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelInstanceModel(instance, &model));
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(model, &backend));
+  NB_RETURN_IF_ERROR(TRITONBACKEND_BackendMemoryManager(backend, &manager));
+  constexpr auto kPinned = TRITONSERVER_MEMORY_CPU_PINNED;
+  constexpr auto kGpu = TRITONSERVER_MEMORY_GPU;
+  NB_ASSIGN_OR_RETURN(Allocation in, Allocation::Allocate(manager, kPinned, 0, bytes));
+  NB_ASSIGN_OR_RETURN(Allocation device, Allocation::Allocate(manager, kGpu, gpu, bytes));
+  NB_ASSIGN_OR_RETURN(Allocation device_too, Allocation::Allocate(manager, kGpu, gpu, bytes));
+  NB_ASSIGN_OR_RETURN(Allocation out, Allocation::Allocate(manager, kPinned, 0, bytes));
+  return Allocations{std::move(in), std::move(device), std::move(device_too), std::move(out)};
+}
+
+// To the GPU, within it, and back, on a stream. REQUIRES: its context is current.
+Error CopyThrough(const Cuda& cuda, const Allocations& blocks, size_t bytes) {
+  constexpr unsigned kNonBlocking = 1;
+  void* stream = nullptr;
+  NB_RETURN_IF_ERROR(Check(cuda.stream_create(&stream, kNonBlocking, 0), "making a stream"));
+  int result = cuda.copy(blocks.device.address(), blocks.in.address(), bytes, stream);
+  if (result == 0) {
+    result = cuda.copy(blocks.device_too.address(), blocks.device.address(), bytes, stream);
+  }
+  if (result == 0) {
+    result = cuda.copy(blocks.out.address(), blocks.device_too.address(), bytes, stream);
+  }
+  // Also after an error: the blocks are freed afterwards.
+  const int waited = cuda.synchronize(stream);
+  cuda.stream_destroy(stream);
+  return Check(result != 0 ? result : waited, "copying");
+}
+
+Error CopyOnGpu(int32_t gpu, const Allocations& blocks, size_t bytes) {
+  NB_ASSIGN_OR_RETURN(const Cuda cuda, FindCuda());
+  int device = 0;
+  void* context = nullptr;
+  NB_RETURN_IF_ERROR(Check(cuda.device_get(&device, gpu), "finding the GPU"));
+  NB_RETURN_IF_ERROR(Check(cuda.retain(&context, device), "making a context"));
+  Error error = Check(cuda.push(context), "taking the context");
+  if (error.ok()) {
+    error = CopyThrough(cuda, blocks, bytes);
+    cuda.pop(&context);
+  }
+  cuda.release(device);
+  return error;
+}
+
+Error Answer(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* request,
+             TRITONBACKEND_Response* response) {
+  TRITONSERVER_InstanceGroupKind kind = TRITONSERVER_INSTANCEGROUPKIND_AUTO;
+  int32_t gpu = 0;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelInstanceKind(instance, &kind));
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelInstanceDeviceId(instance, &gpu));
+  if (kind != TRITONSERVER_INSTANCEGROUPKIND_GPU) {
+    return Error::InvalidArg("testing backend: gpu_identity needs instances of KIND_GPU");
+  }
+  NB_ASSIGN_OR_RETURN(const InputView input, InputView::At(request, 0));
+  std::vector<Piece> pieces;
+  NB_RETURN_IF_ERROR(AppendPieces(input, &pieces));
+  const size_t bytes = TotalSize(pieces);
+  NB_ASSIGN_OR_RETURN(const Allocations blocks, AllocateAll(instance, gpu, bytes));
+  CopyPieces(pieces, static_cast<char*>(blocks.in.base()));
+  NB_RETURN_IF_ERROR(CopyOnGpu(gpu, blocks, bytes));
+
+  const char* name = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestOutputName(request, 0, &name));
+  TRITONBACKEND_Output* output = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseOutput(response, &output, name, input.type, input.dims,
+                                                  input.dim_count));
+  void* buffer = nullptr;
+  TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_CPU;
+  int64_t id = 0;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_OutputBuffer(output, &buffer, bytes, &type, &id));
+  if (type == TRITONSERVER_MEMORY_GPU) {
+    return Error::Internal("testing backend: the output is to be on a GPU");
+  }
+  std::memcpy(buffer, blocks.out.base(), bytes);
+  return Error(TRITONBACKEND_ResponseSetIntParameter(response, "gpu", gpu));
+}
+
+}  // namespace
+
+TRITONSERVER_Error* ExecuteGpuIdentity(TestingInstance& instance, TRITONBACKEND_Request** requests,
+                                       uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t start = NowNs();
+    TRITONBACKEND_Response* response = nullptr;
+    NB_LOG_IF_ERROR(TRITONBACKEND_ResponseNew(&response, requests[i]), "response");
+    const Error error = Answer(instance.handle(), requests[i], response);
+    SendAndRelease(instance.handle(), requests[i], response, error, start);
+  }
+  return nullptr;
+}
+
+}  // namespace nereid_backend
