@@ -375,8 +375,9 @@ int Main(int argc, char** argv) {
   ExitWatchdog watchdog(Clock::Real(), &EndProcess);
   InstallCrashReporter();
   if (!settings.without_effect.empty()) {
-    LOG_WARNING << "options without effect, because this build has no GPU support: "
-                << absl::StrJoin(settings.without_effect, " ");
+    LOG_WARNING
+        << "options without effect, because this server makes no such copies to and from GPUs: "
+        << absl::StrJoin(settings.without_effect, " ");
   }
   LogWhatIsServed(files, what, settings.server);
   const int exit_code = Serve(std::move(settings), manager, &signals, &watchdog);

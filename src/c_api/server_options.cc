@@ -292,11 +292,11 @@ TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetMetricsInterval(
   return CaughtError();
 }
 
-// ---- About GPUs, their memory and the threads that copy to and from it. This server runs on CPUs,
-// so these settings do nothing; programs written for machines with GPUs run all the same.
+// ---- GPUs and their memory.
 
 TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetGpuMetrics(TRITONSERVER_ServerOptions* options,
                                                             bool gpu_metrics) try {
+  options->options.gpu_metrics = gpu_metrics;
   return nullptr;
 } catch (...) {
   return CaughtError();
@@ -304,6 +304,7 @@ TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetGpuMetrics(TRITONSERVER_ServerO
 
 TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetPinnedMemoryPoolByteSize(
     TRITONSERVER_ServerOptions* options, uint64_t size) try {
+  options->options.devices.pinned_pool_bytes = size;
   return nullptr;
 } catch (...) {
   return CaughtError();
@@ -311,13 +312,7 @@ TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetPinnedMemoryPoolByteSize(
 
 TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCudaMemoryPoolByteSize(
     TRITONSERVER_ServerOptions* options, int gpu_device, uint64_t size) try {
-  return nullptr;
-} catch (...) {
-  return CaughtError();
-}
-
-TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCudaVirtualAddressSize(
-    TRITONSERVER_ServerOptions* options, int gpu_device, size_t cuda_virtual_address_size) try {
+  options->options.devices.gpu_pool_bytes[gpu_device] = size;
   return nullptr;
 } catch (...) {
   return CaughtError();
@@ -325,20 +320,7 @@ TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCudaVirtualAddressSize(
 
 TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetMinSupportedComputeCapability(
     TRITONSERVER_ServerOptions* options, double cc) try {
-  return nullptr;
-} catch (...) {
-  return CaughtError();
-}
-
-TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetEnablePeerAccess(
-    TRITONSERVER_ServerOptions* options, bool enable_peer_access) try {
-  return nullptr;
-} catch (...) {
-  return CaughtError();
-}
-
-TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetBufferManagerThreadCount(
-    TRITONSERVER_ServerOptions* options, unsigned int thread_count) try {
+  options->options.devices.min_compute_capability = cc;
   return nullptr;
 } catch (...) {
   return CaughtError();
@@ -359,6 +341,31 @@ TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelLoadDeviceLimit(
     return ToCError(absl::InvalidArgumentError(absl::StrCat(
         "given device kind is not supported, got: ", TRITONSERVER_InstanceGroupKindString(kind))));
   }
+  options->options.devices.load_limits[device_id] = fraction;
+  return nullptr;
+} catch (...) {
+  return CaughtError();
+}
+
+// ---- About copies to and from GPUs that this server does not make, so these settings do nothing;
+// programs that use them run all the same.
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCudaVirtualAddressSize(
+    TRITONSERVER_ServerOptions* options, int gpu_device, size_t cuda_virtual_address_size) try {
+  return nullptr;
+} catch (...) {
+  return CaughtError();
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetEnablePeerAccess(
+    TRITONSERVER_ServerOptions* options, bool enable_peer_access) try {
+  return nullptr;
+} catch (...) {
+  return CaughtError();
+}
+
+TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetBufferManagerThreadCount(
+    TRITONSERVER_ServerOptions* options, unsigned int thread_count) try {
   return nullptr;
 } catch (...) {
   return CaughtError();

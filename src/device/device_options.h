@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 
 namespace nereid {
 
@@ -21,6 +23,8 @@ struct DeviceOptions {
   std::map<int, uint64_t> gpu_pool_bytes;        // by GPU; none: kGpuPoolBytes; 0: no pool
   // By GPU: the share of its memory from 0.0 to 1.0 above which no further instance is made there.
   std::map<int, double> load_limits;
+  // Options of a command line that were given for GPUs, to be named where no GPU is used.
+  std::set<std::string> given;
 };
 
 }  // namespace nereid

@@ -19,6 +19,26 @@ namespace {
 constexpr const char* kFailureReasons[kFailureReasonCount] = {"rejected", "cancelled", "backend",
                                                               "other"};
 
+void WriteGpu(const LiveGpu& gpu, JsonWriter* w) {
+  w->BeginObject();
+  w->Add("id", static_cast<int64_t>(gpu.id));
+  w->Add("name", gpu.name);
+  w->Add("uuid", gpu.uuid);
+  w->Add("memory_bytes", gpu.memory_bytes);
+  w->Add("pool_bytes", gpu.pool_bytes);
+  w->Add("pool_used_bytes", gpu.pool_used_bytes);
+  if (!gpu.failure.ok()) w->Add("failure", gpu.failure.message());
+  if (gpu.reading.has_value()) {
+    const GpuReading& reading = *gpu.reading;
+    if (reading.utilization.has_value()) w->Add("utilization", *reading.utilization);
+    if (reading.memory_used_bytes.has_value()) {
+      w->Add("memory_used_bytes", *reading.memory_used_bytes);
+    }
+    if (reading.power_watts.has_value()) w->Add("power_watts", *reading.power_watts);
+  }
+  w->EndObject();
+}
+
 void WriteServer(const LiveServer& server, const std::vector<CountedModel>& models, JsonWriter* w) {
   uint64_t succeeded = 0;
   uint64_t failed = 0;
@@ -44,6 +64,11 @@ void WriteServer(const LiveServer& server, const std::vector<CountedModel>& mode
   w->BeginObject("states");
   for (const auto& [state, count] : states) w->Add(state, count);
   w->EndObject();
+  if (!server.gpus.empty()) {
+    w->BeginArray("gpus");
+    for (const LiveGpu& gpu : server.gpus) WriteGpu(gpu, w);
+    w->EndArray();
+  }
   w->EndObject();
 }
 

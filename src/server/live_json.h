@@ -4,15 +4,19 @@
 #ifndef NEREID_SERVER_LIVE_JSON_H_
 #define NEREID_SERVER_LIVE_JSON_H_
 
+#include <absl/status/status.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/log_tail.h"
+#include "device/nvml.h"
 #include "observe/stats/model_statistics.h"
 #include "server/recordings.h"
 #include "server/reports.h"
@@ -24,11 +28,22 @@ class ManagedModel;
 // What an answer about the present shows at most.
 inline constexpr size_t kMostLiveModels = 200;
 
+// A GPU in use.
+struct LiveGpu {
+  int id = 0;
+  std::string name, uuid;
+  uint64_t memory_bytes = 0;
+  uint64_t pool_bytes = 0, pool_used_bytes = 0;
+  absl::Status failure;               // OK unless the GPU has failed
+  std::optional<GpuReading> reading;  // none: it is not measured
+};
+
 struct LiveServer {
   std::string id, version;
   uint64_t uptime_ns = 0;
   uint64_t requests = 0, most_requests = 0;  // open, and their limit; a limit of 0: none
   uint64_t bytes = 0, most_bytes = 0;        // in flight
+  std::vector<LiveGpu> gpus;                 // in use
 };
 
 // A version of a model, and what serves it; null: nothing does.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/live_json.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -109,6 +110,28 @@ LiveServer ThisServer() { return {"nereid", "9", 5, 1, 2, 3, 4}; }
 
 std::string Json(std::vector<LiveModel> models) {
   return LiveJsonOf(ThisServer(), std::move(models), FromNanos(kNow), {kNow, 8});
+}
+
+TEST(LiveJsonTest, TheGpusInUse) {
+  LiveServer server = ThisServer();
+  server.gpus.resize(2);
+  server.gpus[0].name = "A GPU";
+  server.gpus[0].uuid = "GPU-a";
+  server.gpus[0].memory_bytes = 9;
+  server.gpus[0].pool_bytes = 8;
+  server.gpus[0].pool_used_bytes = 7;
+  server.gpus[0].reading = GpuReading();
+  server.gpus[0].reading->utilization = 0.5;
+  server.gpus[0].reading->power_watts = 61.5;
+  server.gpus[1].id = 1;
+  server.gpus[1].failure = absl::UnavailableError("gone");
+  EXPECT_THAT(
+      LiveJsonOf(server, {}, FromNanos(kNow), {kNow, 8}),
+      testing::HasSubstr(
+          R"("states":{},"gpus":[{"id":0,"name":"A GPU","uuid":"GPU-a","memory_bytes":9,)"
+          R"("pool_bytes":8,"pool_used_bytes":7,"utilization":0.5,"power_watts":61.5},)"
+          R"({"id":1,"name":"","uuid":"","memory_bytes":0,"pool_bytes":0,"pool_used_bytes":0,)"
+          R"("failure":"gone"}]},"not_shown":0)"));
 }
 
 TEST(LiveJsonTest, AModel) {

@@ -14,13 +14,16 @@ absl::StatusOr<std::string> Server::MetricsText() const {
   for (const auto& [name, entry] : models_->Directory().models) {
     for (const auto& [version, v] : entry.versions) {
       if (v.model() == nullptr) continue;
-      models.BeginVersion(entry.id.name, version, entry.id.space, v.model()->config().metric_tags);
+      const CompiledModel& config = v.model()->config();
+      models.BeginVersion(entry.id.name, version, entry.id.space, config.metric_tags,
+                          GpuOf(config));
       v.model()->DescribeMetrics(&models);
     }
   }
   std::optional<MachineSample> machine;
   if (machine_usage_ != nullptr) machine = machine_usage_->Sample();
-  return PrometheusText(models, machine, gauges_.Read()) + CustomMetrics::Global()->Text();
+  return PrometheusText(models, ReadDevices(), machine, gauges_.Read()) +
+         CustomMetrics::Global()->Text();
 }
 
 }  // namespace nereid

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "device/device_options.h"
 #include "observe/metrics/metrics_config.h"
 
 namespace nereid {
@@ -72,10 +73,12 @@ struct ServerOptions {
   RateLimiterResources rate_limiter_resources;
   // host_policies[policy][setting] = value.
   std::map<std::string, std::map<std::string, std::string>> host_policies;
+  DeviceOptions devices;  // GPUs
   bool log_tables =
       false;  // write the backends, and the models and their states, to the log after start
   bool metrics = true;
   bool cpu_metrics = true;
+  bool gpu_metrics = true;
   MetricsConfig metrics_config;  // which latencies of models become metrics
   uint64_t metrics_interval_ms = 2000;
   // Requests and executions of each instance that are remembered (observe/record); 0: none, which

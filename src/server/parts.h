@@ -11,6 +11,8 @@
 #include "base/ticker.h"
 #include "base/timer.h"
 #include "cache/response_cache.h"
+#include "device/devices.h"
+#include "device/gpu_usage.h"
 #include "execution/rate_limiter.h"
 #include "filesystem/local_file_system.h"
 #include "lifecycle/model/readiness_checker.h"
@@ -30,6 +32,8 @@ struct Server::Parts {
 
   const HeapOutputAllocator step_allocator;  // backends may hold its buffers until they end
   LocalFileSystem file_system;
+  std::unique_ptr<Devices> devices;            // before the backends, which allocate on them
+  std::unique_ptr<GpuUsage> gpu_usage;         // null: GPUs are not measured
   std::unique_ptr<ResponseCache> cache;        // null: none
   std::unique_ptr<ThreadPool> cache_executor;  // null unless the cache needs it; joins before cache
   std::unique_ptr<Timer> timer;                // destroyed after the models' alarms

@@ -129,11 +129,13 @@ absl::Status Server::Start() {
   }
   RETURN_IF_ERROR(CheckRecording(options_));
   TempDirectory::RemoveLeftovers();
+  FindDevices();
   BackendRegistry::Options backends;
   backends.directory = options_.backend_directory;
   backends.settings = options_.backend_settings;
   backends.auto_complete_config = options_.auto_complete_config;
   backends.watch = options_.watch_backend;
+  backends.devices = parts_->devices.get();
   for (const auto& [backend, settings] : options_.backend_settings) {
     if (backend.empty()) continue;  // for all backends
     const std::string missing = DescribeMissingBackend(options_.backend_directory, backend);
@@ -160,6 +162,7 @@ absl::Status Server::Start() {
                              ? std::chrono::microseconds(*options_.inline_execution_max_us)
                              : InlinePolicy::DefaultLimit(UsableProcessors());
   context.file_system = &parts_->file_system;
+  context.devices = parts_->devices.get();
   context.backends = parts_->backends.get();
   context.clock = clock_;
   context.auto_complete_config = options_.auto_complete_config;

@@ -38,6 +38,9 @@ struct LiveModel;
 struct LiveServer;
 class MachineUsage;
 class ModelManager;
+struct CompiledModel;
+struct DeviceSamples;
+struct LiveGpu;
 struct LoadContext;
 
 inline constexpr int64_t kLatestVersion = -1;
@@ -192,6 +195,12 @@ class NEREID_API Server final : public Flight::Issuer {
   absl::Status Start();
   // Loads the response cache, if one is configured.
   absl::Status LoadCache();
+  // Looks which GPUs there are, and says so in the log.
+  void FindDevices();
+  DeviceSamples ReadDevices() const;
+  // The UUID of the GPU on which all instances of a model are; empty: of none.
+  std::string GpuOf(const CompiledModel& model) const;
+  std::vector<LiveGpu> LiveGpus() const;
   // Applies the options that concern all instances.
   absl::Status SetUpInstances(LoadContext* context);
   void StartPolling();

@@ -45,7 +45,8 @@ LiveServer Server::LiveNumbers(TimePoint now) const {
           in_flight_requests_.used(),
           in_flight_requests_.limit(),
           in_flight_bytes_.used(),
-          in_flight_bytes_.limit()};
+          in_flight_bytes_.limit(),
+          LiveGpus()};
 }
 
 absl::StatusOr<std::string> Server::MakeLiveJson(absl::string_view name) const {

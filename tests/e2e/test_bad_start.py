@@ -162,12 +162,16 @@ def test_options_without_effect_and_deprecated_ones_are_named(
         repository,
         "--cuda-memory-pool-byte-size=0:1",
         "--cuda-memory-pool-byte-size=1:1",
+        "--pinned-memory-pool-byte-size=1",
+        "--enable-peer-access=true",
         "--buffer-manager-thread-count=2",
         "--strict-model-config=false",
     )
     log = server.log_text()
-    assert log.count("options without effect") == 1
-    assert "support: --cuda-memory-pool-byte-size --buffer-manager-thread-count" in log
+    assert log.count("options without effect") == 2
+    assert "GPUs: --enable-peer-access --buffer-manager-thread-count" in log
+    unused = "because no GPU is used: --cuda-memory-pool-byte-size --pinned-memory-pool-byte-size"
+    assert log.count(unused) == 1
     assert (
         "Warning: '--strict-model-config' has been deprecated! "
         "Please use '--disable-auto-complete-config' instead." in log

@@ -524,24 +524,36 @@ TEST(CommandLineTest, SamePortTwice) {
   EXPECT_TRUE(Parse({"--http-port=0", "--grpc-port=0", "--metrics-port=0"}, &any).ok());
 }
 
-TEST(CommandLineTest, GpuOptionsAreAcceptedAndNamed) {
-  Settings s;
-  ASSERT_TRUE(Parse({"--cuda-memory-pool-byte-size=0:1", "--allow-gpu-metrics=false"}, &s).ok());
-  EXPECT_THAT(s.without_effect, ElementsAre("--cuda-memory-pool-byte-size", "--allow-gpu-metrics"));
+TEST(CommandLineTest, GpuOptions) {
+  Settings none, s;
+  EXPECT_FALSE(none.server.devices.min_compute_capability.has_value());
+  EXPECT_FALSE(none.server.devices.pinned_pool_bytes.has_value());
+  EXPECT_TRUE(none.server.gpu_metrics);
+  ASSERT_TRUE(Parse({"--pinned-memory-pool-byte-size=0", "--cuda-memory-pool-byte-size=0:5",
+                     "--cuda-memory-pool-byte-size=1:0", "--cuda-memory-pool-byte-size=0:67108864",
+                     "--min-supported-compute-capability=7.5", "--model-load-gpu-limit=0:0.8",
+                     "--allow-gpu-metrics=false"},
+                    &s)
+                  .ok());
+  const DeviceOptions& devices = s.server.devices;
+  EXPECT_EQ(devices.pinned_pool_bytes, 0u);
+  EXPECT_EQ(devices.gpu_pool_bytes, (std::map<int, uint64_t>{{0, 67108864}, {1, 0}}));
+  EXPECT_EQ(devices.min_compute_capability, 7.5);
+  EXPECT_EQ(devices.load_limits, (std::map<int, double>{{0, 0.8}}));
+  EXPECT_FALSE(s.server.gpu_metrics);
+  EXPECT_THAT(devices.given, ElementsAre("--cuda-memory-pool-byte-size", "--model-load-gpu-limit",
+                                         "--pinned-memory-pool-byte-size"));
+  EXPECT_THAT(s.without_effect, ElementsAre());
+}
 
-  Settings all;
-  ASSERT_TRUE(
-      Parse({"--enable-peer-access=true", "--pinned-memory-pool-byte-size=268435456",
-             "--cuda-memory-pool-byte-size=0:67108864", "--cuda-memory-pool-byte-size=1:0",
-             "--cuda-virtual-address-size=0:1073741824", "--min-supported-compute-capability=6.0",
-             "--model-load-gpu-limit=0:0.8", "--buffer-manager-thread-count=-1"},
-            &all)
-          .ok());
-  EXPECT_THAT(all.without_effect,
-              ElementsAre("--enable-peer-access", "--pinned-memory-pool-byte-size",
-                          "--cuda-memory-pool-byte-size", "--cuda-virtual-address-size",
-                          "--min-supported-compute-capability", "--model-load-gpu-limit",
-                          "--buffer-manager-thread-count"));
+TEST(CommandLineTest, OptionsWithoutEffectAreAcceptedAndNamed) {
+  Settings s;
+  ASSERT_TRUE(Parse({"--enable-peer-access=true", "--cuda-virtual-address-size=0:1073741824",
+                     "--cuda-virtual-address-size=1:0", "--buffer-manager-thread-count=-1"},
+                    &s)
+                  .ok());
+  EXPECT_THAT(s.without_effect, ElementsAre("--enable-peer-access", "--cuda-virtual-address-size",
+                                            "--buffer-manager-thread-count"));
 }
 
 TEST(CommandLineTest, ValuesOfGpuOptionsAreChecked) {

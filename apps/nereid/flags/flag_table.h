@@ -32,6 +32,7 @@ FlagGroup BackendFlags(Settings* settings);
 FlagGroup CacheFlags(Settings* settings);
 FlagGroup InstanceFlags(Settings* settings);
 FlagGroup DeviceFlags(Settings* settings);
+FlagGroup FlagsWithoutEffect(Settings* settings);
 FlagGroup TraceFlags(Settings* settings);
 FlagGroup SagemakerFlags(Settings* settings);  // cloud_flags.cc
 FlagGroup VertexAiFlags(Settings* settings);   // cloud_flags.cc

@@ -421,7 +421,16 @@ const char kOpenApiSchemas[] = R"json({
         "in_flight_limit": {"type": "integer"}, "in_flight_bytes": {"type": "integer"},
         "in_flight_bytes_limit": {"type": "integer"}, "queued": {"type": "integer"},
         "succeeded": {"type": "integer"}, "failed": {"type": "integer"},
-        "states": {"$ref": "#/components/schemas/Counts"}}},
+        "states": {"$ref": "#/components/schemas/Counts"},
+        "gpus": {"type": "array", "items": {
+          "type": "object", "additionalProperties": false,
+          "required": ["id", "name", "uuid", "memory_bytes", "pool_bytes", "pool_used_bytes"],
+          "properties": {
+            "id": {"type": "integer"}, "name": {"type": "string"}, "uuid": {"type": "string"},
+            "memory_bytes": {"type": "integer"}, "pool_bytes": {"type": "integer"},
+            "pool_used_bytes": {"type": "integer"}, "failure": {"type": "string"},
+            "utilization": {"type": "number"}, "memory_used_bytes": {"type": "integer"},
+            "power_watts": {"type": "number"}}}}}},
     "not_shown": {"type": "integer", "description": "Further versions, which are less busy."},
     "models": {"type": "array", "maxItems": 200, "items": {
       "type": "object", "required": ["name", "state", "reason"], "additionalProperties": false,

@@ -24,9 +24,10 @@ std::string SortedLabels(std::vector<std::pair<std::string, std::string>> labels
 }  // namespace
 
 void ModelMetrics::BeginVersion(absl::string_view model, int64_t version, absl::string_view space,
-                                const Tags& tags) {
+                                const Tags& tags, absl::string_view gpu) {
   version_labels_ = {{"model", EscapeLabelValue(model)}, {"version", absl::StrCat(version)}};
   if (!space.empty()) version_labels_.emplace_back("namespace", EscapeLabelValue(space));
+  if (!gpu.empty()) version_labels_.emplace_back("gpu_uuid", EscapeLabelValue(gpu));
   for (const auto& [tag, value] : tags) {
     version_labels_.emplace_back("_" + tag, EscapeLabelValue(value));
   }

@@ -19,10 +19,11 @@ namespace nereid {
 class ModelMetrics final : public MetricSink {
  public:
   // Reports from now on belong to this model version. `space`: its namespace, or empty. `tags`
-  // become labels with an underscore before their name. REQUIRES: called before Report.
+  // become labels with an underscore before their name. `gpu`: the UUID of the GPU on which all of
+  // it runs, or empty. REQUIRES: called before Report.
   using Tags = std::map<std::string, std::string>;
   void BeginVersion(absl::string_view model, int64_t version, absl::string_view space = "",
-                    const Tags& tags = {});
+                    const Tags& tags = {}, absl::string_view gpu = "");
   using MetricSink::Report;
   void Report(const MetricFamily& family, double value,
               absl::Span<const MetricLabel> more) override;

@@ -5,16 +5,31 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "device/gpu_usage.h"
 #include "observe/metrics/gauges.h"
 #include "observe/metrics/machine_usage.h"
 #include "observe/metrics/model_metrics.h"
 
 namespace nereid {
 
+struct PoolSample {
+  uint64_t total_bytes = 0;
+  uint64_t used_bytes = 0;
+};
+
+// What is known of GPUs and of the memory for them.
+struct DeviceSamples {
+  std::vector<GpuSample> gpus;
+  PoolSample pinned;                                        // all 0 without GPUs
+  std::vector<std::pair<std::string, PoolSample>> on_gpus;  // by the GPU's UUID
+};
+
 // The families that models reported, those of docs/reference/metrics.md section 3, then `gauges`.
-std::string PrometheusText(const ModelMetrics& models, const std::optional<MachineSample>& machine,
+std::string PrometheusText(const ModelMetrics& models, const DeviceSamples& devices,
+                           const std::optional<MachineSample>& machine,
                            const std::vector<GaugeSample>& gauges);
 
 }  // namespace nereid

@@ -130,7 +130,8 @@ SimulatedCudaState Read(Simulator& sim) {
   return state;
 }
 
-// At the end of a process, for the test that started it.
+// For the test that started the process: at its end and, since servers end at once, also whenever
+// the last context goes.
 __attribute__((destructor)) void WriteState() {
   const char* path = std::getenv("SIMULATED_CUDA_STATE");
   if (path == nullptr) return;
@@ -319,6 +320,7 @@ EXPORTED Result cuDevicePrimaryCtxRelease_v2(Device device) {
     call.sim.work->DoEverything(0);
     // A context that has failed lets nobody free what it holds; it all goes with it.
     if (state.failure != kSuccess) call.sim.memory.FreeAllOf(device);
+    if (Read(call.sim).contexts == 0) WriteState();
   }
   return kSuccess;
 }

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where models run on a machine with GPUs, which a driver of the tests simulates."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from conftest import ServerFactory
+from support import raw_http
+from support.gpus import (
+    NONE_AVAILABLE,
+    PLACES,
+    UUIDS,
+    add_groups,
+    add_testing,
+    places_in,
+    simulated_gpus,
+)
+from support.infer import assert_serving, echo
+from support.metrics import metric, read_metrics
+from support.nereid import INTERPRETER, start_nereid
+from support.poll import poll_until
+from support.repository import ModelRepository
+from support.server_process import ServerProcess
+
+def config(server: ServerProcess, model: str) -> list[tuple[str, str, int, list[int]]]:
+    groups = raw_http.get(server.http_url, f"/v2/models/{model}/config").json()["instance_group"]
+    return [(group["name"], group["kind"], group["count"], group["gpus"]) for group in groups]
+
+
+def reasons(server: ServerProcess) -> dict[str, str]:
+    """Why models are not served."""
+    index = raw_http.post(server.http_url, "/v2/repository/index").json()
+    return {entry["name"]: entry["reason"] for entry in index if entry["state"] != "READY"}
+
+
+@pytest.fixture(scope="module", params=PLACES)
+def placed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[int, ServerProcess]]:
+    """The number of GPUs, and a server with them and with all models."""
+    gpus: int = request.param
+    folder = tmp_path_factory.mktemp(f"gpus{gpus}")
+    models = ModelRepository(folder / "models")
+    add_groups(models)
+    models.add_identity("here", extra="instance_group { count: 2 }")
+    models.add_identity("never", extra="instance_group { kind: KIND_GPU }")
+    server = start_nereid(
+        models.root, folder / "log", ["--exit-on-error=false"], simulated_gpus(gpus)
+    )
+    try:
+        server.wait_for("/v2/health/live")
+        yield gpus, server
+    finally:
+        server.stop()
+
+
+def test_instances_are_where_their_groups_say(placed: tuple[int, ServerProcess]) -> None:
+    gpus, server = placed
+    found = places_in(server.log_text())
+    why = reasons(server)
+    for model, expected in PLACES[gpus].items():
+        if isinstance(expected, str):
+            assert expected in why[model], model
+            assert model not in found
+        else:
+            assert model not in why, why[model]
+            assert sorted(found[model]) == sorted(expected), model
+
+
+def test_a_configuration_names_the_gpus(placed: tuple[int, ServerProcess]) -> None:
+    gpus, server = placed
+    numbers = list(range(gpus))
+    kind = "KIND_GPU" if gpus else "KIND_CPU"
+    assert config(server, "open") == [("open", kind, 1, numbers)]
+    assert config(server, "auto") == [("auto_0", kind, 1, numbers)]
+
+
+def test_a_backend_without_code_for_gpus_stays_on_the_cpu(
+    placed: tuple[int, ServerProcess],
+) -> None:
+    """And the log says for each model where it runs, and why."""
+    gpus, server = placed
+    assert config(server, "here") == [("here_0", "KIND_CPU", 2, [])]
+    assert_serving(server.http_url, "here")
+    on_cpus = "backend 'identity' computes on CPUs"
+    assert (f"KIND_GPU but {on_cpus}" if gpus else NONE_AVAILABLE) in reasons(server)["never"]
+    lines = [line for line in server.log_text().splitlines() if "instance group" in line]
+    why = [line for line in lines if " runs " in line]
+    if gpus == 0:
+        assert not why
+        return
+    assert any(f"here_0 of model here runs on the CPU: {on_cpus}" in line for line in why)
+    on_all = "on GPU 0" if gpus == 1 else "on each of the GPUs 0, 1, 2"
+    assert any(f"open of model open runs {on_all} with 1 instance" in line for line in why)
+
+
+def test_the_server_names_its_gpus(placed: tuple[int, ServerProcess]) -> None:
+    gpus, server = placed
+    lines = re.findall(r"GPU (\d) is used: [^,]+, (GPU-[0-9a-f-]+), compute", server.log_text())
+    assert lines == [(str(i), UUIDS[i]) for i in range(gpus)]
+
+
+def test_the_gpus_of_the_environment_are_used(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """CUDA_VISIBLE_DEVICES names them, and they are numbered anew."""
+    add_testing(model_repository, "m", "places")
+    env = {**simulated_gpus(3), "CUDA_VISIBLE_DEVICES": UUIDS[2]}
+    server = server_factory(model_repository, env=env)
+    assert config(server, "m") == [("m", "KIND_GPU", 1, [0])]
+    assert f"GPU 0 is used: Simulated GPU, {UUIDS[2]}," in server.log_text()
+
+
+TELLS_ITS_PLACE = """import numpy
+import triton_python_backend_utils as pb_utils
+
+
+class TritonPythonModel:
+    def initialize(self, args):
+        self.device = int(args["model_instance_device_id"])
+        assert args["model_instance_kind"] == "GPU", args
+
+    def execute(self, requests):
+        told = pb_utils.Tensor("OUTPUT0", numpy.array([self.device], dtype=numpy.float32))
+        return [pb_utils.InferenceResponse([told]) for _ in requests]
+"""
+
+
+def test_a_python_model_is_told_its_gpu(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    groups = "instance_group { gpus: [ 1 ] }"
+    folder = model_repository.add_identity("m", extra=groups, backend="python")
+    (folder / "1" / "model.py").write_text(TELLS_ITS_PLACE)
+    server = server_factory(model_repository, INTERPRETER, env=simulated_gpus(2))
+    assert echo(server.http_url, "m").json()["outputs"][0]["data"] == [1.0]
+
+
+def test_old_gpus_are_not_used(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_testing(model_repository, "m", "places")
+    options = ("--min-supported-compute-capability=900.0", "--pinned-memory-pool-byte-size=1")
+    server = server_factory(model_repository, *options, env=simulated_gpus(1))
+    assert config(server, "m") == [("m", "KIND_CPU", 1, [])]
+    log = server.log_text()
+    assert "is not used: its compute capability is 9.0, and --min-supported-compute" in log
+    assert "because no GPU is used: --pinned-memory-pool-byte-size" in log
+
+
+def test_a_driver_that_does_not_start_is_named(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_testing(model_repository, "m", "places")
+    server = server_factory(model_repository, env=simulated_gpus(1, init="803"))
+    assert config(server, "m") == [("m", "KIND_CPU", 1, [])]
+    assert re.search(r"W\d{4} .*CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", server.log_text())
+
+
+def test_tensors_go_through_a_gpu_and_nothing_stays_there(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
+) -> None:
+    add_testing(model_repository, "last", "gpu_identity", "instance_group { gpus: [ 2 ] }")
+    add_testing(model_repository, "all", "gpu_identity")
+    env = simulated_gpus(3, state=tmp_path / "state", seed="7")
+    server = server_factory(model_repository, env=env)
+    answer = echo(server.http_url, "last", (1.5, -2.0, 3.0)).json()
+    assert answer["outputs"][0]["data"] == [1.5, -2.0, 3.0]
+    assert answer["parameters"]["gpu"] == 2
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda i: echo(server.http_url, "all", [float(i)] * 9), range(64)))
+    for i, each in enumerate(answers):
+        assert each.json()["outputs"][0]["data"] == [float(i)] * 9
+    used = metric(server.metrics_url, "nereid_gpu_memory_pool_used_bytes")
+    assert (used, metric(server.metrics_url, "nv_pinned_memory_pool_used_bytes")) == (0, 0)
+    server.stop()
+    state = dict(line.split() for line in (tmp_path / "state").read_text().splitlines())
+    assert (state["alive"], state["early_frees"], state["copies"]) == ("0", "0", str(65 * 3))
+
+
+def test_pools_have_the_sizes_of_the_options(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_testing(model_repository, "m", "gpu_identity", "instance_group { gpus: [ 1 ] }")
+    add_testing(model_repository, "off", "gpu_identity", "instance_group { gpus: [ 0 ] }")
+    server = server_factory(
+        model_repository,
+        "--cuda-memory-pool-byte-size=0:0",
+        "--cuda-memory-pool-byte-size=1:4096",
+        "--pinned-memory-pool-byte-size=65536",
+        env=simulated_gpus(2),
+    )
+    assert metric(server.metrics_url, "nv_pinned_memory_pool_total_bytes") == 65536
+    total = "nereid_gpu_memory_pool_total_bytes"
+    assert metric(server.metrics_url, total, gpu_uuid=UUIDS[0]) == 0
+    assert metric(server.metrics_url, total, gpu_uuid=UUIDS[1]) == 4096
+    assert echo(server.http_url, "m", [1.0] * 512).status == 200
+    full = echo(server.http_url, "m", [1.0] * 1024)
+    assert "the memory pool of GPU 1 has no room for 4096 bytes" in full.error()
+    off = echo(server.http_url, "off")
+    assert "the memory pool of GPU 0 is switched off" in off.error()
+
+
+def test_no_instance_is_made_where_the_limit_is_exceeded(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_testing(model_repository, "first", "gpu_identity")
+    add_testing(model_repository, "second", "gpu_identity")
+    server = server_factory(
+        model_repository,
+        "--model-control-mode=explicit",
+        "--load-model=first",
+        "--model-load-gpu-limit=0:0.3",
+        env=simulated_gpus(1, mb="128"),
+    )
+    # Takes the pool, which is half of the GPU.
+    assert echo(server.http_url, "first").status == 200
+    refused = raw_http.post(server.http_url, "/v2/repository/models/second/load")
+    assert (
+        "can not create model 'second_0': memory limit set for GPU 0 has exceeded, "
+        "model loading is rejected." in refused.error()
+    )
+    assert echo(server.http_url, "first").status == 200
+
+
+def test_instances_are_added_in_place_on_gpus_that_the_model_has(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """An instance on another GPU makes the model load anew, so that its metrics get another label."""
+
+    def load(groups: str) -> None:
+        add_testing(model_repository, "m", "places", groups)
+        answer = raw_http.post(server.http_url, "/v2/repository/models/m/load")
+        assert answer.status == 200, answer.body
+        assert echo(server.http_url, "m").status == 200
+
+    options = "--model-control-mode=explicit"
+    server = server_factory(model_repository, options, env=simulated_gpus(2))
+    load("instance_group { gpus: [ 1 ] }")
+    load("instance_group { gpus: [ 1 ] count: 2 }")
+    server.wait_for_log("model 'm' version 1: 1 instances added, 0 removed in place")
+    assert places_in(server.log_text())["m"] == ["m_0_0 on GPU 1", "m_0_1 on GPU 1"]
+    load("instance_group { gpus: [ 1, 0 ] }")
+    assert places_in(server.log_text())["m"][2:] == ["m_0_0 on GPU 1", "m_0_0 on GPU 0"]
+
+
+@pytest.mark.parametrize(("scope", "status"), [("false", 200), ("true", 500)])
+def test_each_gpu_has_resources_of_its_own(
+    server_factory: ServerFactory, model_repository: ModelRepository, scope: str, status: int
+) -> None:
+    """Two instances execute at a time if each GPU has the resource that they need, and not if there is
+    one for all."""
+    limiter = f'rate_limiter {{ resources {{ name: "R" count: 1 global: {scope} }} }}'
+    more = {"times": "2", "delay_ms": "3000"}
+    add_testing(model_repository, "m", "meet", f"instance_group {{ {limiter} }}", **more)
+    server = server_factory(
+        model_repository, "--rate-limit=execution_count", env=simulated_gpus(2)
+    )
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda _: echo(server.http_url, "m").status, range(2)))
+    assert answers == [status, status]
+
+
+def test_a_host_policy_is_that_of_the_gpu(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    core = str(max(os.sched_getaffinity(0)))
+    add_testing(model_repository, "one", "echo", "instance_group { gpus: [ 0 ] }")
+    add_testing(model_repository, "two", "echo", "instance_group { gpus: [ 1 ] }")
+    options = f"--host-policy=gpu_1,cpu-cores={core}"
+    server = server_factory(model_repository, options, env=simulated_gpus(2))
+    allowed = {}
+    for status in Path(f"/proc/{server.process.pid}/task").glob("*/status"):
+        fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        allowed[fields["Name"].strip()] = fields["Cpus_allowed_list"].strip()
+    assert allowed["two_0_0"] == core
+    assert allowed["one_0_0"] != core
+    assert_serving(server.http_url, "two")
+
+
+MEASURED = """0 utilization 40
+0 memory_total 1000
+0 memory_used 300
+0 power_milliwatts 61500
+0 power_limit_milliwatts 700000
+0 energy_millijoules 5000
+1 utilization 50
+"""
+
+
+def test_gpus_are_measured(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
+) -> None:
+    add_testing(model_repository, "one", "echo", "instance_group { gpus: [ 1 ] }")
+    add_testing(model_repository, "all", "echo")
+    model_repository.add_identity("cpu")
+    file = tmp_path / "nvml"
+    file.write_text(MEASURED)
+    env = {**simulated_gpus(2), "SIMULATED_NVML": str(file)}
+    options = ("--metrics-interval-ms=20", "--allow-nereid-api=true")
+    server = server_factory(model_repository, *options, env=env)
+    url = server.metrics_url
+    first = dict(gpu_uuid=UUIDS[0])
+    assert metric(url, "nv_gpu_utilization", **first) == 0.4
+    assert metric(url, "nv_gpu_memory_total_bytes", **first) == 1000
+    assert metric(url, "nv_gpu_memory_used_bytes", **first) == 300
+    assert metric(url, "nv_gpu_power_usage", **first) == 61.5
+    assert metric(url, "nv_gpu_power_limit", **first) == 700
+    assert metric(url, "nv_gpu_utilization", gpu_uuid=UUIDS[1]) == 0.5
+    live = raw_http.get(server.http_url, "/v2/nereid/live").json()["server"]["gpus"]
+    assert [gpu["uuid"] for gpu in live] == list(UUIDS[:2])
+    assert (live[0]["utilization"], live[0]["memory_used_bytes"]) == (0.4, 300)
+    file.write_text(MEASURED.replace("millijoules 5000", "millijoules 7500"))
+    energy = "nv_energy_consumption"
+    poll_until("2.5 joules more", lambda: metric(url, energy, **first) == 2.5)
+
+    for model in ("one", "all", "cpu"):
+        assert echo(server.http_url, model).status == 200
+    labels = {
+        dict(labels)["model"]: dict(labels).get("gpu_uuid")
+        for (name, labels) in read_metrics(url)
+        if name == "nv_inference_request_success"
+    }
+    assert labels == {"one": UUIDS[1], "all": None, "cpu": None}
+
+
+def test_gpus_need_not_be_measured(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
+) -> None:
+    model_repository.add_identity("echo")
+    (tmp_path / "nvml").write_text(MEASURED)
+    env = {**simulated_gpus(1), "SIMULATED_NVML": str(tmp_path / "nvml")}
+    server = server_factory(model_repository, "--allow-gpu-metrics=false", env=env)
+    assert not [name for name, _ in read_metrics(server.metrics_url) if "nv_gpu" in name]
+    unmeasured = server_factory(model_repository, env=simulated_gpus(1))
+    assert not [name for name, _ in read_metrics(unmeasured.metrics_url) if "nv_gpu" in name]
+    assert "GPUs are not measured because" in unmeasured.log_text()
