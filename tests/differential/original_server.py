@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import importlib.machinery
 import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -95,6 +96,19 @@ def prepare(folder: Path) -> OriginalLayout:
         library_path=os.pathsep.join([str(folder / "lib"), str(libraries)]),
         backends=folder / "backends",
     )
+
+
+def simulate_gpus(layout: OriginalLayout, simulator: Path) -> None:
+    """Puts the simulated driver and runtime library of CUDA (tests/support/simulated_cuda) in the place of
+    those that the wheel brings along."""
+    libraries = layout.binary.parents[1] / "lib"
+    _link(libraries / "libcuda.so.1", simulator / "libcuda.so.1")
+    runtime = _only(_wheel_folder().parents[1] / "nvidia_pytriton.libs", "libcudart*.so*").name
+    _link(libraries / runtime, simulator / "libcudart.so.12")
+    # The program looks first in ../lib of its own place, where links do not count.
+    program = layout.binary.resolve()
+    layout.binary.unlink()
+    shutil.copy(program, layout.binary)
 
 
 def library_path_for_nereid(folder: Path, library: Path) -> str:
