@@ -170,4 +170,7 @@ TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND_ModelInstan
   });
 }
 
+// Says that this backend has no code for GPUs: its instances stay on the CPU where there are some.
+void NEREID_BackendComputesOnCpus(void) {}
+
 }  // extern "C"

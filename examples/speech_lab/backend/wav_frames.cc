@@ -257,4 +257,7 @@ TRITONBACKEND_ISPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(
   return nullptr;
 }
 
+// Says that this backend has no code for GPUs: its instances stay on the CPU where there are some.
+TRITONBACKEND_ISPEC void NEREID_BackendComputesOnCpus(void) {}
+
 }  // extern "C"
