@@ -274,8 +274,8 @@ void Services::AddHttpGauges() {
 }
 
 absl::Status Services::StartTfsHttp(const Settings& settings) {
-  tfs_frontend_ = std::make_unique<HttpFrontend>(server_, executors(), FrontendOptions(settings),
-                                                 TfsApi());
+  tfs_frontend_ =
+      std::make_unique<HttpFrontend>(server_, executors(), FrontendOptions(settings), TfsApi());
   HttpServerOptions options = http_options_;
   options.port = settings.tfs.http_port;
   options.bound = settings.tfs.http_bound;

@@ -34,8 +34,7 @@ class HttpFrontend final : public HttpHandler {
   // `server` must outlive the frontend, which must be destroyed after the server has stopped and
   // `executors` have ended.
   HttpFrontend(Server* server, const HttpExecutors& executors,
-               const HttpFrontendOptions& options = {},
-               HttpApi api = InferenceApi());
+               const HttpFrontendOptions& options = {}, HttpApi api = InferenceApi());
 
   HeadVerdict OnHead(HttpRequest* request) override;
   void Handle(std::unique_ptr<HttpRequest> request, HttpResponder responder) override;
