@@ -122,9 +122,12 @@ TEST(RoutesTest, ThoseOfTensorFlowServing) {
 
 // Checks the requirements of Router: the path of a pattern that is malformed, or hidden by another
 // pattern, would lead elsewhere.
-TEST(RoutesTest, EachPatternLeadsToItsOwnRow) {
-  std::vector<HttpRoute> routes = AllRoutes();
-  routes.insert(routes.end(), TfsRoutes().begin(), TfsRoutes().end());
+class RoutesOfTest : public testing::TestWithParam<HttpApi (*)()> {};
+
+INSTANTIATE_TEST_SUITE_P(Apis, RoutesOfTest, testing::Values(&InferenceApi, &TfsApi));
+
+TEST_P(RoutesOfTest, EachPatternLeadsToItsOwnRow) {
+  const std::vector<HttpRoute> routes = GetParam()().routes;
   const Router router = MakeRouter(routes);
   for (size_t i = 0; i < routes.size(); ++i) {
     const std::string path = absl::StrReplaceAll(routes[i].pattern, {{"[", ""},
