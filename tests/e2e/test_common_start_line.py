@@ -44,6 +44,7 @@ OURS = {
     "huge-pages",
     "inline-execution-max-us",
     "http-health-body",
+    "tfs-http-port",
     "http-json-non-finite",
     "http-max-body-size",
     "http-max-header-size",
