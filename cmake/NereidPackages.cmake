@@ -82,6 +82,7 @@ ${what}.")
   set(CPACK_DEBIAN_${key}_PACKAGE_ENHANCES nereid)
 endmacro()
 
+nereid_backend_package(fil "" "trees of XGBoost and LightGBM")
 nereid_backend_package(identity "" "models that repeat their inputs")
 nereid_backend_package(onnxruntime "" "ONNX models")
 nereid_backend_package(openvino "" "OpenVINO, TensorFlow and TFLite models")

@@ -51,6 +51,11 @@ const std::vector<BackendRule>& Rules() {
         {"model.pt", Artifact::kFile, "libtorch"},
         {"model.pt2", Artifact::kFile, "torch_aoti"}}},
       {"python", true, {{"model.py", Artifact::kEither, ""}}},
+      {"fil",
+       false,
+       {{"xgboost.json", Artifact::kFile, ""},
+        {"xgboost.ubj", Artifact::kFile, ""},
+        {"model.txt", Artifact::kFile, ""}}},
   };
   return *kRules;
 }

@@ -34,6 +34,7 @@ FREE_PORTS = "--http-port=0 --grpc-port=0 --metrics-port=0"
 MOST_MEBIBYTES = {
     "libtritonserver": 4,
     "nereid": 8,  # two programs, each with what both need
+    "nereid-backend-fil": 1,
     "nereid-backend-identity": 1,
     "nereid-backend-onnxruntime": 32,
     "nereid-backend-python": 3,
@@ -97,6 +98,7 @@ def test_size(packages: dict[str, Path], name: str) -> None:
 CARRIED = {
     "libtritonserver": {"rapidjson-dev": "MIT"},
     "nereid": {"libboost1.81-dev": "BSL-1.0", "rapidjson-dev": "MIT", "uplot": "MIT"},
+    "nereid-backend-fil": {"rapidjson-dev": "MIT"},
     "nereid-backend-identity": {"rapidjson-dev": "MIT"},
     "nereid-backend-onnxruntime": {"onnxruntime": "MIT", "rapidjson-dev": "MIT"},
     "nereid-backend-openvino": {

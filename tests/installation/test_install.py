@@ -28,6 +28,7 @@ FILES = (
     "lib/cmake/Nereid/NereidConfigVersion.cmake",
     "lib/libnereid_backend_sdk.a",
     "lib/libtritonserver.so",
+    "lib/nereid/backends/fil/libtriton_fil.so",
     "lib/nereid/backends/identity/libtriton_identity.so",
     "lib/nereid/backends/onnxruntime/libonnxruntime.so.1",
     "lib/nereid/backends/onnxruntime/libtriton_onnxruntime.so",

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are broken, each refused with one sentence. Models of the libraries are changed in one
+// place, so that everything else about them is right.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/fil/test_files.h"
+
+namespace nereid_backend {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Broken {
+  const char* file;
+  const char* found;  // the first place where it occurs is replaced
+  const char* replacement;
+  const char* problem;
+};
+
+constexpr Broken kBroken[] = {
+    {"xgb_logistic.json", "{", "", "it is not JSON of XGBoost: at offset"},
+    {"xgb_logistic.json", "\"learner\"", "\"teacher\"", "it has no learner"},
+    {"xgb_logistic.json", "\"gbtree\"", "\"gblinear\"", "its booster is 'gblinear'"},
+    {"xgb_logistic.json", "\"name\":\"binary:logistic\"", "\"name\":\"my:own\"",
+     "its objective is 'my:own'"},
+    {"xgb_logistic.json", "\"num_feature\":\"5\",\"num_target\":\"1\"",
+     "\"num_feature\":\"5\",\"num_target\":\"2\"", "it predicts 2 targets"},
+    {"xgb_logistic.json", "\"num_feature\":\"5\",\"num_target\"",
+     "\"num_feature\":\"five\",\"num_target\"", "its num_feature is 'five'"},
+    {"xgb_logistic.json", "\"num_feature\":\"5\",\"num_target\"",
+     "\"num_feature\":\"0\",\"num_target\"", "it has 0 features"},
+    {"xgb_logistic.json", "\"num_class\":\"0\"", "\"num_class\":\"999999999\"",
+     "it has 999999999 classes"},
+    {"xgb_logistic.json", "\"base_score\":\"", "\"base_score\":\"x", "its base_score is 'x"},
+    {"xgb_logistic.json", "\"base_score\":\"[", "\"base_score\":\"[7,",
+     "it has 2 numbers in base_score and 1 classes"},
+    {"xgb_logistic.json", "\"base_score\":\"[", "\"base_score\":\"[3",
+     "does not suit its objective"},
+    {"xgb_logistic.json", "\"tree_info\":[0,", "\"tree_info\":[", "3 trees and 2 elements"},
+    {"xgb_logistic.json", "\"tree_info\":[0,", "\"tree_info\":[5,", "it belongs to class 5"},
+    {"xgb_logistic.json", "\"left_children\":[1,", "\"left_children\":[0,",
+     "its tree 0 cannot be read: two splits lead to node 0"},
+    {"xgb_logistic.json", "\"left_children\":[1,", "\"left_children\":[1000,",
+     "its tree 0 cannot be read: a split leads to node"},
+    {"xgb_logistic.json", "\"right_children\":[", "\"right_children\":[1,",
+     "right_children; both have one per node"},
+    {"xgb_logistic.json", "\"split_indices\":[", "\"split_indices\":[77777777777,",
+     "split_indices; both have one per node"},
+    {"xgb_logistic.json", "\"size_leaf_vector\":\"1\"", "\"size_leaf_vector\":\"3\"",
+     "its leaves hold several values"},
+    {"xgb_categories.json", "\"categories_segments\":[", "\"categories_segments\":[9,",
+     "differ in length"},
+    {"xgb_categories.json", "\"categories_sizes\":[", "\"categories_sizes\":[99999",
+     "out of range"},
+    {"xgb_softprob.ubj", "{", "[", "it is not UBJSON of XGBoost"},
+    {"xgb_softprob.ubj", "[$", "[#", "it is not UBJSON of XGBoost"},
+    {"lgb_binary.txt", "tree\n", "three\n", "it does not begin with a line 'tree'"},
+    {"lgb_binary.txt", "end of trees", "Tree=3", "its tree 3 cannot be read: it has no num_leaves"},
+    {"lgb_binary.txt", "max_feature_idx=4", "max_feature_idx=-1", "its max_feature_idx is -1"},
+    {"lgb_binary.txt", "max_feature_idx=4", "max_feature_idx=0", "splits by feature"},
+    {"lgb_binary.txt", "num_tree_per_iteration=1", "num_tree_per_iteration=2",
+     "it has 3 trees, and 2 for each iteration"},
+    {"lgb_binary.txt", "num_tree_per_iteration=1", "num_tree_per_iteration=one",
+     "its num_tree_per_iteration is 'one'"},
+    {"lgb_binary.txt", "objective=binary", "objective=ternary", "its objective is 'ternary"},
+    {"lgb_binary.txt", "threshold=", "threshold=x", "its threshold holds 'x"},
+    {"lgb_binary.txt", "threshold=", "threshold=1 ", "its threshold does not have the number"},
+    {"lgb_binary.txt", "left_child=1", "left_child=0", "two splits lead to node 0"},
+    {"lgb_binary.txt", "leaf_value=", "nothing=", "it has no leaf_value"},
+    {"lgb_binary.txt", "Tree=0", "Bush=0", "its section has no line 'Tree='"},
+    {"lgb_binary.txt", "is_linear=0", "is_linear=1", "its leaves hold linear models"},
+    {"lgb_categories.txt", "cat_boundaries=0", "cat_boundaries=-5", "not in cat_threshold"},
+};
+
+TEST(BrokenFilesTest, EachIsRefusedWithOneSentence) {
+  for (const Broken& broken : kBroken) {
+    SCOPED_TRACE(StrCat(broken.file, ": ", broken.found, " -> ", broken.replacement));
+    std::string bytes = ReadTestFile(broken.file);
+    const size_t at = bytes.find(broken.found);
+    ASSERT_NE(at, std::string::npos);
+    bytes.replace(at, std::string_view(broken.found).size(), broken.replacement);
+    Result<Forest> forest = ReadTestModel(broken.file, bytes);
+    ASSERT_FALSE(forest.ok());
+    const std::string text = forest.error().message();
+    EXPECT_THAT(text, HasSubstr(broken.problem));
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+  }
+}
+
+// Whatever is cut off or changed: an error or a forest, and no crash.
+TEST(BrokenFilesTest, CutAndChangedBytesDoNoHarm) {
+  for (const char* file : {"xgb_logistic.json", "xgb_categories.ubj", "lgb_categories.txt"}) {
+    SCOPED_TRACE(file);
+    const std::string whole = ReadTestFile(file);
+    const size_t end = whole.rfind("end of trees");
+    for (size_t size = 0; size < std::min(end, whole.size()); size += 7) {
+      EXPECT_FALSE(ReadTestModel(file, whole.substr(0, size)).ok()) << size;
+    }
+    int good = 0;
+    for (size_t i = 0; i < whole.size(); ++i) {
+      std::string changed = whole;
+      changed[i] = static_cast<char>(changed[i] ^ (1 << (i % 7)));
+      Result<Forest> forest = ReadTestModel(file, changed);
+      if (!forest.ok()) continue;
+      ++good;
+      const std::vector<float> row(forest->features(), 1.0f);
+      std::vector<float> scores(forest->outputs());
+      forest->Scores(row.data(), 1, scores.data());
+    }
+    EXPECT_GT(good, 0);
+    EXPECT_LT(good, static_cast<int>(whole.size()));
+  }
+}
+
+}  // namespace
+}  // namespace nereid_backend

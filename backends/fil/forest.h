@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forest: the trees of a model, packed for evaluation. Built by a reader, then immutable;
+// thread-safe after that.
+//
+// All comparisons are of floats: "x <= threshold". For inputs that are floats, "x < t" of XGBoost
+// and "x <= t" with the doubles of LightGBM say the same with a threshold that is rounded down, so
+// the results are those of the library that made the model.
+#ifndef NEREID_BACKENDS_FIL_FOREST_H_
+#define NEREID_BACKENDS_FIL_FOREST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backends/sdk/error.h"
+
+namespace nereid_backend {
+
+// What a model makes of the sums of its leaves, with the operations and in the types of the library
+// that made it.
+enum class TransformKind : uint8_t {
+  kNone,
+  kSigmoid,       // of each output
+  kSoftmax,       // over the outputs
+  kExp,           // of each output
+  kStep,          // 1 above 0, otherwise 0
+  kSignedSquare,  // the sign stays
+  kLogOfExp,      // log(1 + exp(x))
+};
+
+struct Transform {
+  TransformKind kind = TransformKind::kNone;
+  double steepness = 1;           // of the sigmoid
+  bool predicts_classes = false;  // the library's prediction is the class
+
+  // In place: the scores of one row.
+  void Apply(float* sums, size_t outputs) const;
+  void Apply(double* sums, size_t outputs) const;
+};
+
+// The greatest float below `threshold`, for "x < threshold".
+float BelowThreshold(float threshold);
+// The greatest float that is not above `threshold`, for "x <= threshold".
+float RoundedDown(double threshold);
+
+// A split as a reader finds it. A child of 0 or more is a split, one below 0 the leaf ~child.
+struct Split {
+  float threshold = 0;  // x <= threshold goes left
+  int64_t feature = 0;
+  int64_t left = 0;
+  int64_t right = 0;
+  bool nan_goes_left = false;
+  // Zeros (to 1e-35) count as missing, and go where NaN goes.
+  bool zero_is_missing = false;
+  // For a split by categories: those that go left; the others, and what is no category, go right.
+  bool by_category = false;
+  std::vector<uint32_t> categories = {};  // bit i of the words: category i
+};
+
+class Forest {
+ public:
+  static constexpr int64_t kMostFeatures = int64_t{1} << 28;
+  static constexpr int64_t kMostOutputs = 100'000;
+
+  // INVALID_ARG if a model cannot have so many features or outputs.
+  static Result<Forest> Create(int64_t features, int64_t outputs);
+
+  // Adds a tree whose root is the split 0, or the leaf 0 if there is no split, to the sum `output`.
+  // Splits and leaves that the root does not reach are left out. INVALID_ARG if it is not a tree.
+  Error AddTree(std::span<const Split> splits, std::span<const double> leaves, int64_t output);
+
+  size_t features() const { return features_; }
+  size_t outputs() const { return outputs_; }
+  size_t trees() const { return trees_.size(); }
+
+  // What the sums start with; one per output.
+  std::vector<double> base;
+  // Sums are floats and not doubles.
+  bool sums_floats = true;
+  // Sums are divided by this (an average over iterations); 0: they are not.
+  double divisor = 0;
+  Transform transform;
+
+  // Reads `count` rows of features(). Writes what the library predicts, outputs() per row; with
+  // `classes` the index of the greatest sum instead, one per row.
+  void Scores(const float* rows, size_t count, float* scores) const;
+  void Classes(const float* rows, size_t count, float* classes) const;
+
+ private:
+  // 16 bytes, so that four share a line of the cache.
+  struct Node {
+    float threshold;
+    uint32_t feature;  // and the flags
+    int32_t left;      // below 0: the leaf ~left
+    int32_t right;
+  };
+  struct Tree {
+    int32_t root;
+    uint32_t output;
+  };
+  struct CategorySet {
+    size_t first;
+    size_t words;
+  };
+
+  Forest(size_t features, size_t outputs)
+      : base(outputs, 0.0), features_(features), outputs_(outputs) {}
+
+  class Packer;
+  int32_t Next(const Node& node, const float* row) const;
+  int32_t NextBySpecialRule(const Node& node, float x) const;
+  bool GoesLeftByCategory(const Node& node, float x) const;
+  template <typename Sum>
+  void AddUp(const float* rows, size_t count, Sum* sums) const;
+  // Calls `use` with the sums of each block of rows.
+  template <typename Sum, typename Use>
+  void ForBlocks(const float* rows, size_t count, const Use& use) const;
+  template <typename Use>
+  void ForSums(const float* rows, size_t count, const Use& use) const;
+
+  size_t features_;
+  size_t outputs_;
+  std::vector<Tree> trees_;
+  std::vector<Node> nodes_;
+  std::vector<double> leaves_;
+  std::vector<CategorySet> sets_;
+  std::vector<uint32_t> words_;
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_FIL_FOREST_H_
