@@ -38,6 +38,10 @@ TEST(AutocompleteTest, FilesTellTheBackend) {
   EXPECT_EQ(Complete("", {"1/model.pt2"}), "pytorch|torch_aoti|model.pt2");
   EXPECT_EQ(Complete("", {"1/model.pt", "1/model.pt2"}), "pytorch|pytorch_libtorch|model.pt");
   EXPECT_EQ(Complete("", {"1/model.py"}), "python||model.py");
+  EXPECT_EQ(Complete("", {"1/xgboost.json"}), "fil||xgboost.json");
+  EXPECT_EQ(Complete("", {"1/xgboost.ubj"}), "fil||xgboost.ubj");
+  EXPECT_EQ(Complete("", {"1/model.txt"}), "fil||model.txt");
+  EXPECT_EQ(Complete("", {"1/model.py", "1/model.txt"}), "python||model.py");
   EXPECT_EQ(Complete("", {"1/model.savedmodel/"}),
             "tensorflow|tensorflow_savedmodel|model.savedmodel");
   EXPECT_EQ(Complete("", {"1/model.graphdef"}), "tensorflow|tensorflow_graphdef|model.graphdef");
