@@ -48,11 +48,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     models.add_identity(
         "slow", parameters={"execute_delay_ms": "3000", "nereid.inline_execution": "false"}
     )
-    server = start_nereid(
-        models.root,
-        folder / "log",
-        [f"--max-in-flight-bytes={LIMIT}", "--exit-timeout-secs=1"],
-    )
+    server = start_nereid(models.root, folder / "log", [f"--max-in-flight-bytes={LIMIT}"])
     try:
         server.wait_for()
         yield server
@@ -98,7 +94,7 @@ def post(
     return stream
 
 
-def binary(model_output_is_binary: bool = True) -> tuple[bytes, dict[str, str]]:
+def binary() -> tuple[bytes, dict[str, str]]:
     document = {
         "inputs": [
             {
@@ -108,7 +104,7 @@ def binary(model_output_is_binary: bool = True) -> tuple[bytes, dict[str, str]]:
                 "parameters": {"binary_data_size": PIECE},
             }
         ],
-        "parameters": {"binary_data_output": model_output_is_binary},
+        "parameters": {"binary_data_output": True},
     }
     head = json.dumps(document).encode()
     return head + bytes(PIECE), {"inference-header-content-length": str(len(head))}
@@ -127,9 +123,8 @@ class Case:
     window: int = 65_535
 
 
-def unfinished(prefix: bytes) -> bytes:
-    """A message of 1 MiB of which PIECE bytes come."""
-    return (b"\x00" + (1 << 20).to_bytes(4, "big") + prefix).ljust(PIECE, b"\x00")
+# A message of 1 MiB of which PIECE bytes come.
+UNFINISHED = (b"\x00" + (1 << 20).to_bytes(4, "big")).ljust(PIECE, b"\x00")
 
 
 def rest_body(end: bool, model: str) -> Holding:
@@ -138,9 +133,9 @@ def rest_body(end: bool, model: str) -> Holding:
 
 
 CASES = [
-    Case("message", "grpc", lambda c: call(c, "ModelInfer", unfinished(b""), end=False)),
-    Case("stream", "grpc", lambda c: call(c, "ModelStreamInfer", unfinished(b""), end=False)),
-    Case("admin", "grpc", lambda c: call(c, "RepositoryModelLoad", unfinished(b""), end=False)),
+    Case("message", "grpc", lambda c: call(c, "ModelInfer", UNFINISHED, end=False)),
+    Case("stream", "grpc", lambda c: call(c, "ModelStreamInfer", UNFINISHED, end=False)),
+    Case("admin", "grpc", lambda c: call(c, "RepositoryModelLoad", UNFINISHED, end=False)),
     Case("body", "http", rest_body(end=False, model="echo")),
     Case("body-on-grpc-port", "grpc", rest_body(end=False, model="echo")),
     Case(
