@@ -18,9 +18,7 @@ constexpr size_t kAheadBytes = 64 << 10;
 }  // namespace
 
 StreamInfer::StreamInfer(Origin origin)
-    : GrpcCall(std::move(origin), Messages::kMany),
-      flow_(environment().stream_limits),
-      shared_credit_(MakeCredit()) {
+    : GrpcCall(std::move(origin), Messages::kMany), flow_(environment().stream_limits) {
   ends_at_errors_ = header(kEndAtErrors) == "true";
   CompressAnswersFor(environment().compression);
 }

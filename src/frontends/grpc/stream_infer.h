@@ -56,8 +56,6 @@ class StreamInfer final : public GrpcCall {
   std::shared_ptr<ResponseCredit> MakeCredit() const {
     return std::make_shared<ResponseCredit>(flow_.account(), environment().stream_limits.bytes);
   }
-  // That of all other requests: it only tells what waits for the client.
-  const std::shared_ptr<ResponseCredit>& shared_credit() const { return shared_credit_; }
   uint64_t waiting_bytes() const { return flow_.account()->load(std::memory_order_relaxed); }
   // From Register to Unregister, cancelling the call cancels the request.
   void Register(StreamRequest* request) ABSL_LOCKS_EXCLUDED(mu_);
@@ -96,7 +94,6 @@ class StreamInfer final : public GrpcCall {
   void CancelRequests() ABSL_LOCKS_EXCLUDED(mu_);
 
   StreamFlow flow_;
-  const std::shared_ptr<ResponseCredit> shared_credit_;
   bool ends_at_errors_ = false;  // set before the first request
   std::atomic<bool> gone_{false};
 

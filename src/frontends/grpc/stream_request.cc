@@ -123,9 +123,8 @@ absl::Status StreamRequest::IssueDraft(std::shared_ptr<StreamRequest>* request) 
   StreamRequest* const self = request->get();
   StreamInfer* const stream = self->stream_.get();
   RETURN_IF_ERROR(stream->ForwardMetadata(self->draft()));
-  std::shared_ptr<ResponseCredit> credit = stream->shared_credit();
   if (self->decoupled_) {
-    credit = self->waiting_.credit = stream->MakeCredit();
+    self->waiting_.credit = stream->MakeCredit();
   } else {
     self->place_ = stream->TakePlace();
     self->draft()->set_inline_turn(stream->turn());
@@ -136,7 +135,7 @@ absl::Status StreamRequest::IssueDraft(std::shared_ptr<StreamRequest>* request) 
   GrpcEnvironment& environment = stream->env();
   Outputs outputs =
       environment.allocators.For(self->formats_, environment.compression == GrpcCompression::kNone);
-  outputs.credit = std::move(credit);
+  outputs.credit = self->waiting_.credit;
   outputs.holder = stream->holder();
   RETURN_IF_ERROR(Issue(request, std::move(outputs), environment.server));
   std::move(not_issued).Cancel();

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "frontends/codec/fast_json_reader.h"
+#include "frontends/tfs/tfs_tensor_reader.h"
 #include "model/data_type.h"
 
 namespace nereid {
@@ -112,32 +113,7 @@ bool ReadTensorOf(DataType type, ondemand::array list, const TensorBounds& bound
   const auto read = [&](auto element) {
     return TensorOf<decltype(element)>(bounds, buffers, tensor).ReadAll(list);
   };
-  switch (type) {
-    case DataType::kBool:
-      return read(bool{});
-    case DataType::kUint8:
-      return read(uint8_t{});
-    case DataType::kUint16:
-      return read(uint16_t{});
-    case DataType::kUint32:
-      return read(uint32_t{});
-    case DataType::kUint64:
-      return read(uint64_t{});
-    case DataType::kInt8:
-      return read(int8_t{});
-    case DataType::kInt16:
-      return read(int16_t{});
-    case DataType::kInt32:
-      return read(int32_t{});
-    case DataType::kInt64:
-      return read(int64_t{});
-    case DataType::kFp32:
-      return read(float{});
-    case DataType::kFp64:
-      return read(double{});
-    default:
-      return false;
-  }
+  return ReadAsElement(type, read, [] { return false; });
 }
 
 // Reads one body. Every method returns false to leave it to the careful reader.

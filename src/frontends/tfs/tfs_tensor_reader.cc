@@ -239,35 +239,11 @@ absl::StatusOr<TensorBytes> ReadElements(const TfsValues& values, DataType type,
   const auto read = [&](auto element) {
     return ReadNumbers<decltype(element)>(values, type, static_cast<size_t>(*size), buffers);
   };
-  switch (type) {
-    case DataType::kBool:
-      return read(bool{});
-    case DataType::kUint8:
-      return read(uint8_t{});
-    case DataType::kUint16:
-      return read(uint16_t{});
-    case DataType::kUint32:
-      return read(uint32_t{});
-    case DataType::kUint64:
-      return read(uint64_t{});
-    case DataType::kInt8:
-      return read(int8_t{});
-    case DataType::kInt16:
-      return read(int16_t{});
-    case DataType::kInt32:
-      return read(int32_t{});
-    case DataType::kInt64:
-      return read(int64_t{});
-    case DataType::kFp32:
-      return read(float{});
-    case DataType::kFp64:
-      return read(double{});
-    default:
-      return WrongValues(values,
-                         absl::StrCat("takes ", DataTypeName(type),
-                                      ", for which this API has no form in JSON: use the API "
-                                      "under /v2"));
-  }
+  return ReadAsElement(type, read, [&]() -> absl::StatusOr<TensorBytes> {
+    return WrongValues(values, absl::StrCat("takes ", DataTypeName(type),
+                                            ", for which this API has no form in JSON: use the API "
+                                            "under /v2"));
+  });
 }
 
 }  // namespace

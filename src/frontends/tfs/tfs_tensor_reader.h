@@ -14,6 +14,7 @@
 #include "frontends/codec/json_access.h"
 #include "frontends/codec/request_buffers.h"
 #include "infer/infer_request.h"
+#include "model/data_type.h"
 
 namespace nereid {
 
@@ -26,6 +27,38 @@ struct TfsValues {
   // Each value is a feature: a value, or a flat list of what the input takes for a row.
   bool features = false;
 };
+
+// What `read` returns for an element of `type`, or `otherwise()` for a type that is no number in
+// the JSON of this API.
+template <typename Read, typename Otherwise>
+auto ReadAsElement(DataType type, const Read& read, const Otherwise& otherwise) {
+  switch (type) {
+    case DataType::kBool:
+      return read(bool{});
+    case DataType::kUint8:
+      return read(uint8_t{});
+    case DataType::kUint16:
+      return read(uint16_t{});
+    case DataType::kUint32:
+      return read(uint32_t{});
+    case DataType::kUint64:
+      return read(uint64_t{});
+    case DataType::kInt8:
+      return read(int8_t{});
+    case DataType::kInt16:
+      return read(int16_t{});
+    case DataType::kInt32:
+      return read(int32_t{});
+    case DataType::kInt64:
+      return read(int64_t{});
+    case DataType::kFp32:
+      return read(float{});
+    case DataType::kFp64:
+      return read(double{});
+    default:
+      return otherwise();
+  }
+}
 
 // A string of bytes: {"b64": "..."}.
 bool IsBase64Object(const JsonValue& value);

@@ -148,16 +148,8 @@ void EnsembleRun::Begin(RequestPtr request) noexcept {
   {
     MutexLock lock(&mu_);
     try {
-      if (plan_.decoupled) {
-        credit_ = request_->stream()->credit();
-      } else {
-        shared_credit_ = request_->stream()->credit();
-      }
-      if (credit_ != nullptr) {
-        shared_credit_ =
-            std::make_shared<ResponseCredit>(credit_->account(), credit_->most_bytes());
-        pool_.CountIn(credit_->account());
-      }
+      if (plan_.decoupled) credit_ = request_->stream()->credit();
+      if (credit_ != nullptr) pool_.CountIn(credit_->account());
       PutInputs(&work);
     } catch (const std::bad_alloc&) {
       FailForMemory(&work);
@@ -276,9 +268,7 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl:
   child.set_release_target({&EnsembleRun::OnRelease, call.get(), nullptr});
   ResponseTarget target{&EnsembleRun::OnResponse, call.get(), nullptr, context_->allocator};
   target.holder = request_->stream()->holder();
-  if (!step.decoupled) {
-    target.credit = shared_credit_;
-  } else if (credit_ != nullptr) {
+  if (step.decoupled && credit_ != nullptr) {
     call->credit = std::make_shared<ResponseCredit>(credit_->account(), credit_->most_bytes());
     if (steps_lack_credit_) call->credit->Withdraw();
     target.credit = call->credit;

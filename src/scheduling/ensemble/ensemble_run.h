@@ -159,8 +159,6 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
   absl::InlinedVector<ModelPass, 4> models_;  // by step; without a model: the step does not run
   // Of the request, if it may have several answers; null: it always has credit. Set by Begin.
   std::shared_ptr<ResponseCredit> credit_;
-  // Of the requests to models with one response: only tells what waits for the client.
-  std::shared_ptr<ResponseCredit> shared_credit_;
 
   Mutex mu_;
   RunProgress progress_ ABSL_GUARDED_BY(mu_);
