@@ -27,9 +27,6 @@ constexpr char kNotOneResponse[] =
     "generate expects model to produce exactly 1 response, use generate stream for model that "
     "generates various number of responses";
 
-// What an event that waits for its client takes besides its text, about.
-constexpr uint64_t kEventBytes = 256;
-
 using Event = GenerateInference::Event;
 
 Event ErrorEvent(const absl::Status& error) {
@@ -201,32 +198,21 @@ void GenerateInference::ReceiveEvent(std::unique_ptr<InferResponse> response, bo
 }
 
 void GenerateInference::SendEvent(Event event, std::unique_ptr<InferResponse> response) {
-  const std::shared_ptr<ResponseCredit>& credit = events_->credit();
   // The stream has no room for more, and none for what it holds.
-  if (credit != nullptr && absl::IsResourceExhausted(event.error)) {
+  if (events_->credit() != nullptr && absl::IsResourceExhausted(event.error)) {
     (void)events_->EndWith({std::move(event.text), nullptr});
     return;
   }
-  // The bytes that wait for the client are charged to the budget. If it refuses, they keep the
-  // response, and so its units, alive.
-  HttpBodyStream::Piece piece;
-  auto units = in_flight_bytes_->TakeFor(
-      holder_, event.text.size() + (credit == nullptr ? 0 : kEventBytes), ShareUse::kAnswer);
-  if (units.ok()) {
-    piece.owner = std::make_shared<BudgetUnits>(*std::move(units));
-  } else if (credit != nullptr && credit->full()) {
-    event = ErrorEvent(UnreadError(response->id(), response->model_name(), credit->held()));
-    if (!events_->EndWith({std::move(event.text), nullptr})) return;  // an earlier response did it
-    LOG_WARNING << LogAbout{response->id(), response->model_name(),
-                            traced_ == nullptr ? "" : traced_->LogId()}
-                << event.error.message();
-    NoteFailure(traced_, event.error);
-    return Cancel();
-  } else {
-    piece.owner = std::move(response);
-  }
-  piece.text = std::move(event.text);
-  events_->Append(std::move(piece));
+  const absl::Status sent =
+      AppendCharged(events_.get(), std::move(event.text), &response, in_flight_bytes_, holder_);
+  if (sent.ok()) return;
+  event = ErrorEvent(sent);
+  if (!events_->EndWith({std::move(event.text), nullptr})) return;  // an earlier response did it
+  LOG_WARNING << LogAbout{response->id(), response->model_name(),
+                          traced_ == nullptr ? "" : traced_->LogId()}
+              << sent.message();
+  NoteFailure(traced_, sent);
+  Cancel();
 }
 
 void GenerateInference::ReceiveElsewhere(std::unique_ptr<InferResponse> response) {

@@ -24,8 +24,6 @@ namespace nereid {
 namespace {
 
 constexpr char kOpenAiEvents[] = "text/event-stream; charset=utf-8";
-// What events that wait for their client take besides their text, about.
-constexpr uint64_t kOpenAiEventBytes = 256;
 
 const char* IdPrefix(OpenAiRoute route) {
   switch (route) {
@@ -253,29 +251,15 @@ HttpResponse OpenAiInference::MakeAnswer() {
 }
 
 void OpenAiInference::SendEvents(std::string events, std::unique_ptr<InferResponse> response) {
-  const std::shared_ptr<ResponseCredit>& credit = events_->credit();
-  // The bytes that wait for the client are charged to the budget. If it refuses, they keep the
-  // response, and so its units, alive.
-  HttpBodyStream::Piece piece;
-  auto units = around_.server->in_flight_bytes()->TakeFor(
-      holder_, events.size() + kOpenAiEventBytes, ShareUse::kAnswer);
-  if (units.ok()) {
-    piece.owner = std::make_shared<BudgetUnits>(*std::move(units));
-  } else if (credit != nullptr && credit->full()) {
-    const absl::Status unread = UnreadError(response->id(), response->model_name(), credit->held());
-    if (!Fail(unread)) return;
-    LOG_WARNING << LogAbout{response->id(), response->model_name(),
-                            traced_ == nullptr ? "" : traced_->LogId()}
-                << unread.message();
-    NoteFailure(traced_, unread);
-    (void)events_->EndWith(
-        {OpenAiAnswer::ErrorEvent(HttpStatusOf(unread.code()), unread), nullptr});
-    return Cancel();
-  } else {
-    piece.owner = std::move(response);
-  }
-  piece.text = std::move(events);
-  events_->Append(std::move(piece));
+  const absl::Status sent = AppendCharged(events_.get(), std::move(events), &response,
+                                          around_.server->in_flight_bytes(), holder_);
+  if (sent.ok() || !Fail(sent)) return;
+  LOG_WARNING << LogAbout{response->id(), response->model_name(),
+                          traced_ == nullptr ? "" : traced_->LogId()}
+              << sent.message();
+  NoteFailure(traced_, sent);
+  (void)events_->EndWith({OpenAiAnswer::ErrorEvent(HttpStatusOf(sent.code()), sent), nullptr});
+  Cancel();
 }
 
 void OpenAiInference::EndEvents() {
