@@ -7,18 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "frontends/http/http_frontend.h"
-#include "frontends/http/transport/testing/loopback_client.h"
+#include "frontends/http/testing/served_models.h"
 #include "observe/metrics/custom_metrics.h"
 
 namespace nereid {
@@ -64,61 +59,21 @@ class GenerateEndpointTest : public testing::Test {
   static constexpr uint64_t kMaxWaitingBytes = 1 << 20;
 
   static void SetUpTestSuite() {
-    std::string name = testing::TempDir() + "generate_test.XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    repository_ = new std::filesystem::path(name);
-    AddModel("echo", kEchoConfig);
-    AddModel("repeat", kRepeatConfig);
-    AddModel("fails", kFailsConfig);
-    AddModel("flood", kFloodConfig);
-    ServerOptions options;
-    options.model_repositories = {repository_->string()};
-    options.backend_directory = NEREID_TEST_BACKENDS;
-    auto server = Server::Create(options);
-    ASSERT_TRUE(server.ok()) << server.status();
-    server_ = server->release();
-    admin_ = new ThreadPool(ThreadPoolOptions());
     HttpFrontendOptions frontend;
     frontend.limits.max_input_size = 4 << 20;
     frontend.max_waiting_bytes = kMaxWaitingBytes;
-    frontend_ = new HttpFrontend(server_, {admin_, admin_}, frontend);
-    HttpServerOptions http = InferencePortOptions(server_);
-    http.address = "127.0.0.1";
-    auto listening = HttpServer::Start(http, frontend_);
-    ASSERT_TRUE(listening.ok()) << listening.status();
-    http_ = listening->release();
+    served_ = new ServedModels({{"echo", kEchoConfig},
+                                {"repeat", kRepeatConfig},
+                                {"fails", kFailsConfig},
+                                {"flood", kFloodConfig}},
+                               frontend);
   }
-  static void TearDownTestSuite() {
-    delete http_;
-    delete admin_;
-    if (server_ != nullptr) {
-      EXPECT_TRUE(server_->Stop().ok());
-    }
-    delete frontend_;
-    Server::Owner(server_).reset();
-    std::filesystem::remove_all(*repository_);
-    delete repository_;
-  }
+  static void TearDownTestSuite() { delete served_; }
   // No test may leave requests or bytes in flight.
-  void TearDown() override { EXPECT_TRUE(BecomesIdle()); }
+  void TearDown() override { EXPECT_TRUE(served_->BecomesIdle()); }
 
-  static void AddModel(const std::string& name, const std::string& config) {
-    std::filesystem::create_directories(*repository_ / name / "1");
-    std::ofstream(*repository_ / name / "config.pbtxt") << "name: \"" << name << "\"" << config;
-  }
-  static bool Eventually(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
-  static bool BecomesIdle() {
-    return Eventually([] { return server_->in_flight_bytes()->used() == 0; });
-  }
   static StatisticsSnapshot RepeatStatistics() {
-    return (*server_->Statistics("repeat", 1))[0].statistics;
+    return (*served_->server()->Statistics("repeat", 1))[0].statistics;
   }
   // The number of requests of model `repeat` that were cancelled.
   static uint64_t Cancelled() {
@@ -131,25 +86,16 @@ class GenerateEndpointTest : public testing::Test {
 
   static std::string Request(const std::string& path, const std::string& body,
                              const std::string& headers = "") {
-    return absl::StrCat("POST /v2/models/", path, " HTTP/1.1\r\n", headers,
-                        "Content-Length: ", body.size(), "\r\n\r\n", body);
+    return ServedModels::PostRequest(absl::StrCat("/v2/models/", path), body, headers);
   }
   static ReceivedResponse Post(const std::string& path, const std::string& body,
                                const std::string& headers = "") {
-    return LoopbackClient(http_->port()).RoundTrip(Request(path, body, headers));
+    return served_->Post(absl::StrCat("/v2/models/", path), body, headers);
   }
 
-  static std::filesystem::path* repository_;
-  static Server* server_;
-  static ThreadPool* admin_;
-  static HttpFrontend* frontend_;
-  static HttpServer* http_;
+  static ServedModels* served_;
 };
-std::filesystem::path* GenerateEndpointTest::repository_ = nullptr;
-Server* GenerateEndpointTest::server_ = nullptr;
-ThreadPool* GenerateEndpointTest::admin_ = nullptr;
-HttpFrontend* GenerateEndpointTest::frontend_ = nullptr;
-HttpServer* GenerateEndpointTest::http_ = nullptr;
+ServedModels* GenerateEndpointTest::served_ = nullptr;
 
 TEST_F(GenerateEndpointTest, TheOnlyResponseAsJson) {
   const auto response = Post("echo/generate", R"({"INPUT0":"hello","id":"7","stream":false})");
@@ -207,7 +153,7 @@ TEST_F(GenerateEndpointTest, ErrorsOfTheModel) {
 
 TEST_F(GenerateEndpointTest, EventsArriveAsTheyAreMadeAndLeavingCancels) {
   const uint64_t cancelled = Cancelled();
-  LoopbackClient client(http_->port());
+  LoopbackClient client = served_->Connect();
   client.Send(Request("repeat/generate_stream", R"({"IN":[4,2],"DELAY":[0,60000],"WAIT":0})"));
   const auto head = client.ReadHead();
   EXPECT_EQ(head.status, 200);
@@ -216,11 +162,11 @@ TEST_F(GenerateEndpointTest, EventsArriveAsTheyAreMadeAndLeavingCancels) {
             "data: {\"IDX\":0,\"OUT\":4,\"model_name\":\"repeat\",\"model_version\":\"1\"}\n\n");
   // The second event would come a minute later.
   client.Close();
-  EXPECT_TRUE(Eventually([&] { return Cancelled() == cancelled + 1; }));
+  EXPECT_TRUE(ServedModels::Eventually([&] { return Cancelled() == cancelled + 1; }));
 }
 
 TEST_F(GenerateEndpointTest, AWholeStream) {
-  LoopbackClient client(http_->port());
+  LoopbackClient client = served_->Connect();
   std::string expected;
   std::string values, delays;
   for (int i = 0; i < 500; ++i) {
@@ -248,22 +194,23 @@ TEST_F(GenerateEndpointTest, AStreamWithoutResponses) {
 TEST_F(GenerateEndpointTest, LeavingBeforeTheFirstEventCancels) {
   const uint64_t cancelled = Cancelled();
   const uint64_t executed = RepeatStatistics().execution_count;
-  LoopbackClient client(http_->port());
+  LoopbackClient client = served_->Connect();
   client.Send(Request("repeat/generate_stream", R"({"IN":[4],"DELAY":[60000],"WAIT":0})"));
-  EXPECT_TRUE(Eventually([&] { return RepeatStatistics().execution_count > executed; }));
+  EXPECT_TRUE(
+      ServedModels::Eventually([&] { return RepeatStatistics().execution_count > executed; }));
   client.Reset();
-  EXPECT_TRUE(Eventually([&] { return Cancelled() == cancelled + 1; }));
+  EXPECT_TRUE(ServedModels::Eventually([&] { return Cancelled() == cancelled + 1; }));
 }
 
 TEST_F(GenerateEndpointTest, ASlowReaderHoldsTheModelBack) {
-  LoopbackClient client(http_->port());
+  LoopbackClient client = served_->Connect();
   const std::string text(1'000'000, 'x');
   client.Send(Request("flood/generate_stream", absl::StrCat("{\"INPUT0\":\"", text, "\"}")));
   EXPECT_EQ(client.ReadHead().status, 200);
   uint64_t most = 0;
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(Post("echo/generate", R"({"INPUT0":"x"})").status, 200);
-    most = std::max(most, server_->in_flight_bytes()->used());
+    most = std::max(most, served_->server()->in_flight_bytes()->used());
   }
   // Enough for the request, the events that may wait, and those being made and sent.
   EXPECT_LT(most, 8'000'000u);

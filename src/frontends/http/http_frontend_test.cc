@@ -9,9 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,7 +17,7 @@
 #include "base/testing/door.h"
 #include "frontends/codec/compression_testing.h"
 #include "frontends/http/metrics_endpoint.h"
-#include "frontends/http/transport/testing/loopback_client.h"
+#include "frontends/http/testing/served_models.h"
 
 namespace nereid {
 namespace {
@@ -54,67 +51,22 @@ constexpr char kJsonRequest[] =
 class HttpFrontendTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    std::string name = testing::TempDir() + "http_frontend_test.XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    repository_ = new std::filesystem::path(name);
-    AddModel("echo", kEchoConfig);
-    AddModel("slow", kSlowConfig);
-    AddModel("decoupled", kDecoupledConfig);
-    ServerOptions options;
-    options.model_repositories = {repository_->string()};
-    options.backend_directory = NEREID_TEST_BACKENDS;
-    auto server = Server::Create(options);
-    ASSERT_TRUE(server.ok()) << server.status();
-    server_ = server->release();
-    admin_ = new ThreadPool(ThreadPoolOptions());
     HttpFrontendOptions frontend;
     frontend.limits.max_input_size = 1 << 20;
-    frontend_ = new HttpFrontend(server_, {admin_, admin_}, frontend);
-    HttpServerOptions http = InferencePortOptions(server_);
-    http.address = "127.0.0.1";
-    auto listening = HttpServer::Start(http, frontend_);
-    ASSERT_TRUE(listening.ok()) << listening.status();
-    http_ = listening->release();
+    served_ = new ServedModels(
+        {{"echo", kEchoConfig}, {"slow", kSlowConfig}, {"decoupled", kDecoupledConfig}}, frontend);
   }
+  static void TearDownTestSuite() { delete served_; }
 
-  static void TearDownTestSuite() {
-    delete http_;
-    delete admin_;
-    if (server_ != nullptr) {
-      EXPECT_TRUE(server_->Stop().ok());
-    }
-    delete frontend_;
-    Server::Owner(server_).reset();
-    std::filesystem::remove_all(*repository_);
-    delete repository_;
-  }
-
-  static void AddModel(const std::string& name, const std::string& config) {
-    std::filesystem::create_directories(*repository_ / name / "1");
-    std::ofstream(*repository_ / name / "config.pbtxt") << "name: \"" << name << "\"" << config;
-  }
-
-  static ReceivedResponse Get(const std::string& path) {
-    return LoopbackClient(http_->port()).RoundTrip(absl::StrCat("GET ", path, " HTTP/1.1\r\n\r\n"));
-  }
+  static ReceivedResponse Get(const std::string& path) { return served_->Get(path); }
   static ReceivedResponse Post(const std::string& path, const std::string& body,
                                const std::string& headers = "") {
-    return LoopbackClient(http_->port())
-        .RoundTrip(absl::StrCat("POST ", path, " HTTP/1.1\r\n", headers,
-                                "Content-Length: ", body.size(), "\r\n\r\n", body));
+    return served_->Post(path, body, headers);
   }
 
-  static std::filesystem::path* repository_;
-  static Server* server_;
-  static ThreadPool* admin_;
-  static HttpFrontend* frontend_;
-  static HttpServer* http_;
+  static ServedModels* served_;
 };
-std::filesystem::path* HttpFrontendTest::repository_ = nullptr;
-Server* HttpFrontendTest::server_ = nullptr;
-ThreadPool* HttpFrontendTest::admin_ = nullptr;
-HttpFrontend* HttpFrontendTest::frontend_ = nullptr;
-HttpServer* HttpFrontendTest::http_ = nullptr;
+ServedModels* HttpFrontendTest::served_ = nullptr;
 
 std::string Floats(const std::vector<float>& values) {
   return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
@@ -141,7 +93,7 @@ TEST_F(HttpFrontendTest, WhatTheHeadDecidesIsDecidedBeforeTheBody) {
                   .ok());
   HttpFrontendOptions options;
   options.access = AccessControl(restricted, "", "API", nullptr);
-  HttpFrontend frontend(server_, {admin_, admin_}, options);
+  HttpFrontend frontend(served_->server(), {served_->pool(), served_->pool()}, options);
   EXPECT_FALSE(frontend.OnHead(Head(HttpMethod::kPost, "/nope", "good").get()).takes_body);
   for (const HttpRoute& route : AllRoutes()) {
     const std::string path = absl::StrReplaceAll(
@@ -165,8 +117,8 @@ TEST_F(HttpFrontendTest, WhatTheHeadDecidesIsDecidedBeforeTheBody) {
 
 TEST_F(HttpFrontendTest, RoutesSayWhatTheyTake) {
   const auto announce = [](const std::string& path, uint64_t size) {
-    return LoopbackClient(http_->port())
-        .RoundTrip(absl::StrCat("POST ", path, " HTTP/1.1\r\nContent-Length: ", size, "\r\n\r\n"));
+    return served_->Connect().RoundTrip(
+        absl::StrCat("POST ", path, " HTTP/1.1\r\nContent-Length: ", size, "\r\n\r\n"));
   };
   const ReceivedResponse logging = announce("/v2/logging", 2 << 20);
   EXPECT_EQ(logging.status, 413);
@@ -323,7 +275,7 @@ TEST_F(HttpFrontendTest, LeavingClientDoesNoHarm) {
   const std::string request =
       R"({"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[2],"data":[1,2]}]})";
   {
-    LoopbackClient client(http_->port());
+    LoopbackClient client = served_->Connect();
     client.Send(absl::StrCat("POST /v2/models/slow/infer HTTP/1.1\r\nContent-Length: ",
                              request.size(), "\r\n\r\n", request));
     client.Reset();
@@ -357,7 +309,7 @@ TEST_F(HttpFrontendTest, PagesOfOtherOriginsAreRefused) {
 }
 
 TEST_F(HttpFrontendTest, MetricsPort) {
-  MetricsEndpoint handler(server_, admin_, CorsPolicy());
+  MetricsEndpoint handler(served_->server(), served_->pool(), CorsPolicy());
   HttpServerOptions options;
   options.address = "127.0.0.1";
   auto listening = HttpServer::Start(options, &handler);
@@ -387,7 +339,7 @@ class HungAdministrationTest : public HttpFrontendTest {
       ASSERT_TRUE(admin_.TryRun([this] { door_.Pass(); }));
     }
     door_.AwaitWaiting(kThreads);
-    HttpServerOptions options = InferencePortOptions(server_);
+    HttpServerOptions options = InferencePortOptions(served_->server());
     options.address = "127.0.0.1";
     auto listening = HttpServer::Start(options, &handler_);
     ASSERT_TRUE(listening.ok()) << listening.status();
@@ -404,7 +356,7 @@ class HungAdministrationTest : public HttpFrontendTest {
 
   Door door_;
   ThreadPool admin_{ThreadPoolOptions{"admin", kThreads, kThreads, kMaxWaiting}};
-  HttpFrontend handler_{server_, {&admin_, &admin_}};
+  HttpFrontend handler_{served_->server(), {&admin_, &admin_}};
   std::unique_ptr<HttpServer> http_;
 };
 

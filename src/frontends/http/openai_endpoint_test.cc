@@ -7,17 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <memory>
 #include <string>
-#include <thread>
 
 #include "frontends/http/http_frontend.h"
-#include "frontends/http/transport/testing/loopback_client.h"
+#include "frontends/http/testing/served_models.h"
 
 namespace nereid {
 namespace {
@@ -43,84 +36,34 @@ parameters { key: "responses" value { string_value: "100" } }
 class OpenAiEndpointTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    std::string name = testing::TempDir() + "openai_test.XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    repository_ = new std::filesystem::path(name);
-    AddModel("echo", absl::StrCat("backend: \"identity\"\n", kNames));
-    AddModel("flood", absl::StrCat(kHundredTimes, kNames));
-    AddModel("wrong", absl::StrCat("backend: \"identity\"\n", kNames,
-                                   "parameters { key: \"openai.embeddings\" value { "
-                                   "string_value: \"nothing\" } }"));
-    ServerOptions options;
-    options.model_repositories = {repository_->string()};
-    options.backend_directory = NEREID_TEST_BACKENDS;
-    auto server = Server::Create(options);
-    ASSERT_TRUE(server.ok()) << server.status();
-    server_ = server->release();
-    pool_ = new ThreadPool(ThreadPoolOptions());
     HttpFrontendOptions frontend;
     frontend.limits.max_input_size = 4 << 20;
     frontend.max_waiting_bytes = 1 << 20;
-    frontend_ = new HttpFrontend(server_, {pool_, pool_}, frontend);
-    HttpServerOptions http = InferencePortOptions(server_);
-    http.address = "127.0.0.1";
-    auto listening = HttpServer::Start(http, frontend_);
-    ASSERT_TRUE(listening.ok()) << listening.status();
-    http_ = listening->release();
+    served_ = new ServedModels(
+        {{"echo", absl::StrCat("backend: \"identity\"\n", kNames)},
+         {"flood", absl::StrCat(kHundredTimes, kNames)},
+         {"wrong", absl::StrCat("backend: \"identity\"\n", kNames,
+                                "parameters { key: \"openai.embeddings\" value { string_value: "
+                                "\"nothing\" } }")}},
+        frontend);
   }
-  static void TearDownTestSuite() {
-    delete http_;
-    delete pool_;
-    if (server_ != nullptr) {
-      EXPECT_TRUE(server_->Stop().ok());
-    }
-    delete frontend_;
-    Server::Owner(server_).reset();
-    std::filesystem::remove_all(*repository_);
-    delete repository_;
-  }
+  static void TearDownTestSuite() { delete served_; }
   // No test may leave requests or bytes in flight.
-  void TearDown() override {
-    EXPECT_TRUE(Eventually([] { return server_->in_flight_bytes()->used() == 0; }));
-  }
-
-  static void AddModel(const std::string& name, const std::string& config) {
-    std::filesystem::create_directories(*repository_ / name / "1");
-    std::ofstream(*repository_ / name / "config.pbtxt") << config;
-  }
-  static bool Eventually(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
+  void TearDown() override { EXPECT_TRUE(served_->BecomesIdle()); }
 
   static std::string Request(const std::string& route, const std::string& body,
                              const std::string& headers = "") {
-    return absl::StrCat("POST /v1/", route, " HTTP/1.1\r\n", headers,
-                        "Content-Length: ", body.size(), "\r\n\r\n", body);
+    return ServedModels::PostRequest(absl::StrCat("/v1/", route), body, headers);
   }
   static ReceivedResponse Post(const std::string& route, const std::string& body,
                                const std::string& headers = "") {
-    return LoopbackClient(http_->port()).RoundTrip(Request(route, body, headers));
+    return served_->Post(absl::StrCat("/v1/", route), body, headers);
   }
-  static ReceivedResponse Get(const std::string& path) {
-    return LoopbackClient(http_->port()).RoundTrip(absl::StrCat("GET ", path, " HTTP/1.1\r\n\r\n"));
-  }
+  static ReceivedResponse Get(const std::string& path) { return served_->Get(path); }
 
-  static std::filesystem::path* repository_;
-  static Server* server_;
-  static ThreadPool* pool_;
-  static HttpFrontend* frontend_;
-  static HttpServer* http_;
+  static ServedModels* served_;
 };
-std::filesystem::path* OpenAiEndpointTest::repository_ = nullptr;
-Server* OpenAiEndpointTest::server_ = nullptr;
-ThreadPool* OpenAiEndpointTest::pool_ = nullptr;
-HttpFrontend* OpenAiEndpointTest::frontend_ = nullptr;
-HttpServer* OpenAiEndpointTest::http_ = nullptr;
+ServedModels* OpenAiEndpointTest::served_ = nullptr;
 
 TEST_F(OpenAiEndpointTest, Models) {
   const auto list = Get("/v1/models");
@@ -152,7 +95,7 @@ TEST_F(OpenAiEndpointTest, OneObject) {
 }
 
 TEST_F(OpenAiEndpointTest, Events) {
-  LoopbackClient client(http_->port());
+  LoopbackClient client = served_->Connect();
   for (int i = 0; i < 2; ++i) {  // two streams on one connection
     const auto response =
         client.RoundTrip(Request("completions", R"({"model":"echo","prompt":"x","stream":true})"));
@@ -171,7 +114,7 @@ TEST_F(OpenAiEndpointTest, LargeBodiesAndAnswers) {
 }
 
 TEST_F(OpenAiEndpointTest, ASlowReaderHoldsTheModelBack) {
-  LoopbackClient client(http_->port());
+  LoopbackClient client = served_->Connect();
   const std::string text(1'000'000, 'x');
   client.Send(Request("completions",
                       absl::StrCat(R"({"model":"flood","stream":true,"prompt":")", text, "\"}")));
@@ -179,7 +122,7 @@ TEST_F(OpenAiEndpointTest, ASlowReaderHoldsTheModelBack) {
   uint64_t most = 0;
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(Post("completions", R"({"model":"echo","prompt":"x"})").status, 200);
-    most = std::max(most, server_->in_flight_bytes()->used());
+    most = std::max(most, served_->server()->in_flight_bytes()->used());
   }
   // Enough for the request, the events that may wait, and those being made and sent.
   EXPECT_LT(most, 8'000'000u);
