@@ -4,7 +4,9 @@
 #include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
 
+#include <iterator>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -14,6 +16,8 @@ namespace {
 
 // A capability such as 8.6 has no exact form in binary.
 constexpr double kTolerance = 0.01;
+
+thread_local int closing_here = 0;
 
 double CapabilityOf(const GpuInfo& gpu) {
   return gpu.capability_major + gpu.capability_minor / 10.0;
@@ -41,6 +45,8 @@ Devices* Devices::None() {
 
 void Devices::MakePools() {
   if (used_.empty()) return;
+  closer_ = std::make_unique<ThreadPool>(
+      ThreadPoolOptions{.name = "gpu regions", .threads = 0, .most_threads = 16});
   pinned_pool_ = MemoryPool::Pinned(
       gpus_.get(), options_.pinned_pool_bytes.value_or(DeviceOptions::kPinnedPoolBytes));
   for (const int id : used_) {
@@ -94,6 +100,47 @@ absl::Status Devices::CheckLoadLimit(int64_t id, absl::string_view instance) con
   return absl::UnavailableError(absl::StrCat("can not create model '", instance,
                                              "': memory limit set for GPU ", id,
                                              " has exceeded, model loading is rejected."));
+}
+
+std::string Devices::UsedText() const { return absl::StrJoin(used_, ", "); }
+
+absl::Status Devices::Copy(absl::Span<const CopyItem> items) const {
+  for (const CopyItem& item : items) {
+    for (const MemoryPlace& place : {item.to_place, item.from_place}) {
+      if (place.type == MemoryType::kGpu && Get(place.id) == nullptr) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "memory of GPU ", place.id, " cannot be copied: this server uses no such GPU"));
+      }
+    }
+  }
+  for (const int id : used_) {
+    std::vector<CopyItem> own;
+    absl::c_copy_if(items, std::back_inserter(own),
+                    [id](const CopyItem& item) { return CopyingGpu(item) == id; });
+    RETURN_IF_ERROR(copier_->Copy(Get(id), own));
+  }
+  return absl::OkStatus();
+}
+
+Devices::ClosingHere::ClosingHere() { ++closing_here; }
+Devices::ClosingHere::~ClosingHere() { --closing_here; }
+
+absl::StatusOr<std::shared_ptr<const IpcRegion>> Devices::OpenRegion(
+    int64_t id, absl::string_view handle) const {
+  Gpu* const gpu = Get(id);
+  if (gpu == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("this server uses no GPU ", id,
+                     used_.empty() ? std::string() : absl::StrCat(", but these: ", UsedText())));
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<IpcRegion> region, regions_->Open(gpu, handle));
+  return std::shared_ptr<const IpcRegion>(
+      region.release(), [this](IpcRegion* unused) { Close(std::unique_ptr<IpcRegion>(unused)); });
+}
+
+void Devices::Close(std::unique_ptr<IpcRegion> region) const {
+  auto close = [owned = std::move(region)]() mutable { owned.reset(); };
+  if (closing_here > 0 || !closer_->TryRun(std::move(close))) close();
 }
 
 }  // namespace nereid

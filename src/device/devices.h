@@ -7,6 +7,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 #include <absl/strings/string_view.h>
+#include <absl/types/span.h>
 
 #include <cstdint>
 #include <map>
@@ -14,13 +15,17 @@
 #include <string>
 #include <vector>
 
+#include "base/export.h"
+#include "base/threads/thread_pool.h"
+#include "device/copier.h"
 #include "device/device_options.h"
 #include "device/gpus.h"
+#include "device/ipc_regions.h"
 #include "device/memory_pool.h"
 
 namespace nereid {
 
-class Devices {
+class NEREID_API Devices {
  public:
   // Lists the machine's GPUs, which makes no context on any. Without a driver this is a failed
   // dlopen.
@@ -50,15 +55,40 @@ class Devices {
   // nothing is asked; with one it makes the GPU's context, and may block for a second.
   absl::Status CheckLoadLimit(int64_t id, absl::string_view instance) const;
 
+  // Copies memory of the GPUs in use from and to any other, and waits. UNAVAILABLE if a GPU has
+  // failed, INVALID_ARGUMENT if none in use has the number of a place. Never on an I/O thread.
+  absl::Status Copy(absl::Span<const CopyItem> items) const;
+
+  // While one lives, its thread closes the regions that it is the last to use.
+  class NEREID_API ClosingHere {
+   public:
+    ClosingHere();
+    ~ClosingHere();
+    ClosingHere(const ClosingHere&) = delete;
+    ClosingHere& operator=(const ClosingHere&) = delete;
+  };
+
+  // Opens a region of another process on GPU `id`, which may take a second: INVALID_ARGUMENT if the
+  // handle is not good or no GPU in use has that number. The last user may be any thread: except
+  // within ClosingHere, another thread then closes the region. Must not outlive this object.
+  absl::StatusOr<std::shared_ptr<const IpcRegion>> OpenRegion(int64_t id,
+                                                              absl::string_view handle) const;
+  // "0, 1, 2"
+  std::string UsedText() const;
+
  private:
   explicit Devices(DeviceOptions options) : options_(std::move(options)) {}
   void MakePools();
+  void Close(std::unique_ptr<IpcRegion> region) const;
 
   const DeviceOptions options_;
   std::unique_ptr<Gpus> gpus_;  // null: nobody has looked for any
   std::vector<int> used_;
   std::map<int64_t, std::unique_ptr<MemoryPool>> gpu_pools_;
   std::unique_ptr<MemoryPool> pinned_pool_;
+  const std::unique_ptr<Copier> copier_ = std::make_unique<Copier>();
+  const std::unique_ptr<IpcRegions> regions_ = std::make_unique<IpcRegions>();
+  std::unique_ptr<ThreadPool> closer_;  // has no thread before it is needed; null without GPUs
 };
 
 }  // namespace nereid

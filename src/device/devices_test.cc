@@ -90,6 +90,37 @@ TEST_F(DevicesTest, PoolsHaveTheSizesOfTheOptions) {
   EXPECT_EQ(State().device_bytes, 4096u);
 }
 
+TEST_F(DevicesTest, CopiesAreDoneWhenTheyReturn) {
+  Set("SIMULATED_CUDA_GPUS", "2");
+  const auto devices = Find();
+  void* const first = *devices->gpu_pool(0)->Allocate(8);
+  void* const second = *devices->gpu_pool(1)->Allocate(8);
+  const MemoryPlace host, gpu0{MemoryType::kGpu, 0}, gpu1{MemoryType::kGpu, 1};
+  char text[] = "12345678";
+  EXPECT_EQ(devices->Copy({{first, gpu0, text, host, 8}, {second, gpu1, text, host, 8}}),
+            absl::OkStatus());
+  char found[] = "........";
+  EXPECT_EQ(devices->Copy({{found, host, second, gpu1, 8}}), absl::OkStatus());
+  EXPECT_STREQ(found, text);
+  EXPECT_EQ(devices->Copy({}), absl::OkStatus());
+  EXPECT_EQ(State().streams, 2u) << "one of each GPU, which is used again";
+}
+
+TEST_F(DevicesTest, CopiesThatCannotBeSaySo) {
+  const auto devices = Find();
+  char text[] = "1234";
+  const MemoryPlace host;
+  EXPECT_EQ(
+      devices->Copy({{text, host, text, {MemoryType::kGpu, 3}, 4}}),
+      absl::InvalidArgumentError("memory of GPU 3 cannot be copied: this server uses no such GPU"));
+  EXPECT_EQ(devices->OpenRegion(3, std::string(64, 'h')).status(),
+            absl::InvalidArgumentError("this server uses no GPU 3, but these: 0"));
+  EXPECT_EQ(devices->OpenRegion(0, std::string(64, 'h')).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Devices::None()->OpenRegion(0, "").status(),
+            absl::InvalidArgumentError("this server uses no GPU 0"));
+}
+
 TEST_F(DevicesTest, TheLoadLimitLooksAtWhatIsInUse) {
   Set("SIMULATED_CUDA_GPUS", "2");
   Set("SIMULATED_CUDA_MB", "100");

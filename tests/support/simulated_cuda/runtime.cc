@@ -77,6 +77,11 @@ Result Copy(void* to, const void* from, size_t bytes, Stream stream, bool wait) 
   });
 }
 
+// The real function finds a context on the thread, where the runtime library has left its own.
+Result AddressRange(Pointer* base, size_t* bytes, Pointer address) {
+  return OnGpu([&] { return cuMemGetAddressRange_v2(base, bytes, address); });
+}
+
 }  // namespace
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
@@ -180,9 +185,12 @@ EXPORTED Result cudaIpcCloseMemHandle(void* address) {
 }
 
 EXPORTED Result cudaGetDriverEntryPoint(const char* name, void** function, uint64_t, int* status) {
-  *function = std::strcmp(name, "cuMemGetAddressRange") == 0
-                  ? reinterpret_cast<void*>(&cuMemGetAddressRange_v2)
-                  : nullptr;
+  *function = nullptr;
+  if (std::strcmp(name, "cuMemGetAddressRange") == 0) {
+    *function = reinterpret_cast<void*>(&AddressRange);
+  } else if (std::strcmp(name, "cuGetErrorString") == 0) {
+    *function = reinterpret_cast<void*>(&cuGetErrorString);
+  }
   if (status != nullptr) *status = *function == nullptr ? 1 : 0;
   return kSuccess;
 }
