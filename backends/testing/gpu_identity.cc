@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Behaviour gpu_identity: the bytes of the first input go to the instance's GPU, are copied there,
-// and come back as the first output. Uses the server's memory and the driver itself, so the same
-// code runs on a simulated GPU and on a real one.
+// and come back as the first output. Input and output may be on a GPU themselves: the answer says
+// where they were. Uses the server's memory and the driver itself, so the same code runs on a
+// simulated GPU and on a real one.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -105,17 +106,56 @@ Result<Allocations> AllocateAll(TRITONBACKEND_ModelInstance* instance, int32_t g
   return Allocations{std::move(in), std::move(device), std::move(device_too), std::move(out)};
 }
 
-// To the GPU, within it, and back, on a stream. REQUIRES: its context is current.
-Error CopyThrough(const Cuda& cuda, const Allocations& blocks, size_t bytes) {
+// A piece of a tensor, or all of one, where the server has it.
+struct Placed {
+  uintptr_t address() const { return reinterpret_cast<uintptr_t>(base); }
+  bool on_gpu() const { return type == TRITONSERVER_MEMORY_GPU; }
+
+  void* base = nullptr;
+  size_t byte_size = 0;
+  TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_GPU;  // at first what is asked for
+  int64_t id = 0;
+};
+
+Result<std::vector<Placed>> PiecesOf(const InputView& input, int32_t gpu) {
+  std::vector<Placed> pieces;
+  for (uint32_t i = 0; i < input.buffer_count; ++i) {
+    Placed& piece = pieces.emplace_back();
+    piece.id = gpu;
+    const void* base = nullptr;
+    uint64_t byte_size = 0;
+    NB_RETURN_IF_ERROR(
+        TRITONBACKEND_InputBuffer(input.handle, i, &base, &byte_size, &piece.type, &piece.id));
+    piece.base = const_cast<void*>(base);
+    piece.byte_size = byte_size;
+  }
+  return pieces;
+}
+
+// To the GPU, within it, and back, on a stream. What is on the host goes by pinned memory.
+// REQUIRES: the context of the GPU is current.
+Error CopyThrough(const Cuda& cuda, const Allocations& blocks, const std::vector<Placed>& in,
+                  const Placed& out) {
   constexpr unsigned kNonBlocking = 1;
   void* stream = nullptr;
   NB_RETURN_IF_ERROR(Check(cuda.stream_create(&stream, kNonBlocking, 0), "making a stream"));
-  int result = cuda.copy(blocks.device.address(), blocks.in.address(), bytes, stream);
-  if (result == 0) {
-    result = cuda.copy(blocks.device_too.address(), blocks.device.address(), bytes, stream);
+  int result = 0;
+  size_t at = 0;
+  for (const Placed& piece : in) {
+    const uintptr_t pinned = blocks.in.address() + at;
+    if (!piece.on_gpu()) std::memcpy(reinterpret_cast<void*>(pinned), piece.base, piece.byte_size);
+    if (result == 0) {
+      result = cuda.copy(blocks.device.address() + at, piece.on_gpu() ? piece.address() : pinned,
+                         piece.byte_size, stream);
+    }
+    at += piece.byte_size;
   }
   if (result == 0) {
-    result = cuda.copy(blocks.out.address(), blocks.device_too.address(), bytes, stream);
+    result = cuda.copy(blocks.device_too.address(), blocks.device.address(), at, stream);
+  }
+  if (result == 0) {
+    result = cuda.copy(out.on_gpu() ? out.address() : blocks.out.address(),
+                       blocks.device_too.address(), at, stream);
   }
   // Also after an error: the blocks are freed afterwards.
   const int waited = cuda.synchronize(stream);
@@ -123,7 +163,8 @@ Error CopyThrough(const Cuda& cuda, const Allocations& blocks, size_t bytes) {
   return Check(result != 0 ? result : waited, "copying");
 }
 
-Error CopyOnGpu(int32_t gpu, const Allocations& blocks, size_t bytes) {
+Error CopyOnGpu(int32_t gpu, const Allocations& blocks, const std::vector<Placed>& in,
+                const Placed& out) {
   NB_ASSIGN_OR_RETURN(const Cuda cuda, FindCuda());
   int device = 0;
   void* context = nullptr;
@@ -131,7 +172,7 @@ Error CopyOnGpu(int32_t gpu, const Allocations& blocks, size_t bytes) {
   NB_RETURN_IF_ERROR(Check(cuda.retain(&context, device), "making a context"));
   Error error = Check(cuda.push(context), "taking the context");
   if (error.ok()) {
-    error = CopyThrough(cuda, blocks, bytes);
+    error = CopyThrough(cuda, blocks, in, out);
     cuda.pop(&context);
   }
   cuda.release(device);
@@ -148,26 +189,25 @@ Error Answer(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* reque
     return Error::InvalidArg("testing backend: gpu_identity needs instances of KIND_GPU");
   }
   NB_ASSIGN_OR_RETURN(const InputView input, InputView::At(request, 0));
-  std::vector<Piece> pieces;
-  NB_RETURN_IF_ERROR(AppendPieces(input, &pieces));
-  const size_t bytes = TotalSize(pieces);
-  NB_ASSIGN_OR_RETURN(const Allocations blocks, AllocateAll(instance, gpu, bytes));
-  CopyPieces(pieces, static_cast<char*>(blocks.in.base()));
-  NB_RETURN_IF_ERROR(CopyOnGpu(gpu, blocks, bytes));
-
+  NB_ASSIGN_OR_RETURN(const std::vector<Placed> pieces, PiecesOf(input, gpu));
   const char* name = nullptr;
   NB_RETURN_IF_ERROR(TRITONBACKEND_RequestOutputName(request, 0, &name));
   TRITONBACKEND_Output* output = nullptr;
   NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseOutput(response, &output, name, input.type, input.dims,
                                                   input.dim_count));
-  void* buffer = nullptr;
-  TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_CPU;
-  int64_t id = 0;
-  NB_RETURN_IF_ERROR(TRITONBACKEND_OutputBuffer(output, &buffer, bytes, &type, &id));
-  if (type == TRITONSERVER_MEMORY_GPU) {
-    return Error::Internal("testing backend: the output is to be on a GPU");
-  }
-  std::memcpy(buffer, blocks.out.base(), bytes);
+  Placed out;
+  out.id = gpu;
+  out.byte_size = input.byte_size;
+  NB_RETURN_IF_ERROR(
+      TRITONBACKEND_OutputBuffer(output, &out.base, out.byte_size, &out.type, &out.id));
+
+  NB_ASSIGN_OR_RETURN(const Allocations blocks, AllocateAll(instance, gpu, out.byte_size));
+  NB_RETURN_IF_ERROR(CopyOnGpu(gpu, blocks, pieces, out));
+  if (!out.on_gpu()) std::memcpy(out.base, blocks.out.base(), out.byte_size);
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseSetBoolParameter(response, "input_on_gpu",
+                                                            !pieces.empty() && pieces[0].on_gpu()));
+  NB_RETURN_IF_ERROR(
+      TRITONBACKEND_ResponseSetBoolParameter(response, "output_on_gpu", out.on_gpu()));
   return Error(TRITONBACKEND_ResponseSetIntParameter(response, "gpu", gpu));
 }
 

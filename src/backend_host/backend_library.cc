@@ -15,7 +15,6 @@ namespace {
 // computes_on_cpus. Unknown to other servers, which do not look for them.
 constexpr char kExecutesBrieflyMark[] = "NEREID_BackendExecutesBriefly";
 constexpr char kReadsPiecesMark[] = "NEREID_BackendReadsPieces";
-constexpr char kComputesOnCpusMark[] = "NEREID_BackendComputesOnCpus";
 
 }  // namespace
 

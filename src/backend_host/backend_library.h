@@ -57,6 +57,9 @@ absl::StatusOr<BatchingEntryPoints> FindBatchingEntryPoints(const PluginLibrary&
                                                             const std::string& model);
 
 // What a backend said about itself in TRITONBACKEND_GetBackendAttribute.
+// What a library exports if its backend has no code for GPUs. Unknown to other servers.
+inline constexpr char kComputesOnCpusMark[] = "NEREID_BackendComputesOnCpus";
+
 struct BackendAttributes {
   std::vector<PreferredGroup> preferred_groups;
   bool parallel_instance_loading = false;

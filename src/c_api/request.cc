@@ -69,7 +69,10 @@ absl::Status AppendData(InferRequest* request, const char* name, const void* bas
                         TRITONSERVER_MemoryType memory_type, int64_t memory_type_id,
                         const char* host_policy) {
   ASSIGN_OR_RETURN(InferInput* const input, FindInput(request, name));
-  if (memory_type != TRITONSERVER_MEMORY_CPU && memory_type != TRITONSERVER_MEMORY_CPU_PINNED) {
+  const bool on_used_gpu = memory_type == TRITONSERVER_MEMORY_GPU &&
+                           request->model()->devices().Get(memory_type_id) != nullptr;
+  if (memory_type != TRITONSERVER_MEMORY_CPU && memory_type != TRITONSERVER_MEMORY_CPU_PINNED &&
+      !on_used_gpu) {
     return absl::UnimplementedError(
         absl::StrCat(request->LogPrefix(), "data of input '", Text(name), "' is in ",
                      TRITONSERVER_MemoryTypeString(memory_type),

@@ -42,7 +42,9 @@ InferRequest* Flight::BeginIssue(std::shared_ptr<Flight> self, Outputs outputs) 
   target.kept = std::move(outputs.userp);
   target.credit = std::move(outputs.credit);
   target.holder = std::move(outputs.holder);
+  target.on_gpu = outputs.on_gpu;
   request->set_response_target(target);
+  if (request->touches_gpus()) request->set_inline_turn(nullptr);
   issued_.store(true, std::memory_order_relaxed);
   self_ = std::move(self);
   return request;

@@ -94,6 +94,7 @@ class NEREID_API Flight {
     std::shared_ptr<void> userp;  // the allocator gets it; kept as long as a response may be filled
     std::shared_ptr<ResponseCredit> credit;  // of ResponseTarget; null for one response
     std::shared_ptr<Holder> holder;          // of ResponseTarget
+    bool on_gpu = false;                     // of ResponseTarget
   };
 
   Flight(const Flight&) = delete;

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "infer/infer_input.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <cstring>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "infer/serving_model.h"
+#include "infer/string_elements.h"
 
 namespace nereid {
 
@@ -12,6 +19,38 @@ void InferInput::RemoveAllBuffers() {
   pieces_.reset();
   attributes_.reset();
   policy_buffers_.reset();
+  on_gpu_ = false;
+  on_host_.reset();
+}
+
+void InferInput::BeginReading(const ServingModel* model) {
+  reader_ = model;
+  on_host_.reset();
+}
+
+absl::Status InferInput::CheckStrings(const char* bytes, uint64_t byte_size) const {
+  const absl::Status checked = CheckStringElements(
+      {bytes, byte_size}, ElementCount(sent_shape_).value_or(0),
+      absl::StrCat(" for inference input '", name_, "' for model '", reader_->config().name, "'"));
+  return checked;
+}
+
+absl::StatusOr<InputBuffer> InferInput::OnHost(const InputBuffer& piece) {
+  if (piece.place.type != MemoryType::kGpu) return piece;
+  if (on_host_ == nullptr) {
+    on_host_ = std::make_unique<std::map<const void*, std::unique_ptr<char[]>>>();
+  }
+  auto& copies = *on_host_;
+  auto known = copies.find(piece.base);
+  if (known == copies.end()) {
+    // Plain new[] does not zero the bytes, which are overwritten right away.
+    std::unique_ptr<char[]> copy(new char[piece.byte_size]);
+    RETURN_IF_ERROR(reader_->devices().Copy(
+        {{copy.get(), MemoryPlace{}, piece.base, piece.place, piece.byte_size}}));
+    if (data_type_ == DataType::kBytes) RETURN_IF_ERROR(CheckStrings(copy.get(), piece.byte_size));
+    known = copies.emplace(piece.base, std::move(copy)).first;
+  }
+  return InputBuffer{known->second.get(), piece.byte_size, MemoryPlace{}};
 }
 
 const InputBuffers& InferInput::BuffersFor(const char* host_policy) const {
@@ -28,6 +67,7 @@ void InferInput::AppendBufferFor(const std::string& host_policy, const InputBuff
     policy_buffers_ = std::make_unique<std::map<std::string, InputBuffers>>();
   }
   (*policy_buffers_)[host_policy].push_back(buffer);
+  on_gpu_ |= buffer.place.type == MemoryType::kGpu;
 }
 
 TRITONSERVER_BufferAttributes* InferInput::AttributesOf(uint32_t index) {

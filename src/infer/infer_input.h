@@ -5,6 +5,7 @@
 #define NEREID_INFER_INFER_INPUT_H_
 
 #include <absl/container/inlined_vector.h>
+#include <absl/status/statusor.h>
 #include <absl/strings/string_view.h>
 #include <absl/types/span.h>
 
@@ -21,6 +22,8 @@
 #include "model/shape.h"
 
 namespace nereid {
+
+class ServingModel;
 
 // A contiguous piece of a tensor. Not owned: lies in a frontend's receive buffer or in the
 // application's memory, which outlives the request's flight.
@@ -56,6 +59,7 @@ class NEREID_API InferInput {
     Separate();
     buffers_.push_back(buffer);
     byte_size_ += buffer.byte_size;
+    on_gpu_ |= buffer.place.type == MemoryType::kGpu;
     attributes_.reset();  // they describe the pieces before this one only
   }
   void RemoveAllBuffers();
@@ -64,6 +68,16 @@ class NEREID_API InferInput {
   const InputBuffers& BuffersFor(const char* host_policy) const;
   void AppendBufferFor(const std::string& host_policy, const InputBuffer& buffer);
   bool has_policy_buffers() const { return policy_buffers_ != nullptr; }
+
+  // ---- Pieces in memory of GPUs.
+  // Whether there is one.
+  bool on_gpu() const { return on_gpu_; }
+  // A flight of a request to `model`, which keeps it, begins: earlier copies are out of date.
+  void BeginReading(const ServingModel* model);
+  // One of the pieces, for a reader that computes on CPUs: a piece on a GPU is copied, for this
+  // flight, when first asked for. UNAVAILABLE if its GPU has failed, INVALID_ARGUMENT if BYTES,
+  // which nobody could check before, have the wrong form. Blocks. REQUIRES: BeginReading.
+  absl::StatusOr<InputBuffer> OnHost(const InputBuffer& piece);
 
   // Description of piece `index`, owned by the input; null past the last piece.
   TRITONSERVER_BufferAttributes* AttributesOf(uint32_t index);
@@ -77,6 +91,8 @@ class NEREID_API InferInput {
 
  private:
   friend class RequestValidator;
+  absl::Status CheckStrings(const char* bytes, uint64_t byte_size) const;
+
   std::string name_;
   DataType data_type_;
   Shape sent_shape_;
@@ -87,6 +103,10 @@ class NEREID_API InferInput {
   std::unique_ptr<InputBuffers> pieces_;  // the pieces before Coalesce; null unless joined
   std::unique_ptr<TRITONSERVER_BufferAttributes[]> attributes_;          // made when asked for
   std::unique_ptr<std::map<std::string, InputBuffers>> policy_buffers_;  // rare
+  bool on_gpu_ = false;
+  const ServingModel* reader_ = nullptr;  // set if on_gpu_
+  // By the addresses of pieces on GPUs; null: none yet.
+  std::unique_ptr<std::map<const void*, std::unique_ptr<char[]>>> on_host_;
 };
 
 }  // namespace nereid

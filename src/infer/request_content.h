@@ -13,6 +13,7 @@
 #include <absl/strings/string_view.h>
 #include <absl/types/span.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -88,6 +89,11 @@ class NEREID_API RequestContent {
   const absl::InlinedVector<InferInput, 2>& inputs() const { return inputs_; }
   const absl::InlinedVector<std::string, 2>& asked_outputs() const { return asked_outputs_; }
   const ResponseTarget& response_target() const { return target_; }
+  // Whether tensors may have to be copied from or to GPUs, which is not for I/O threads.
+  bool touches_gpus() const {
+    return target_.on_gpu || std::any_of(inputs_.begin(), inputs_.end(),
+                                         [](const InferInput& input) { return input.on_gpu(); });
+  }
   const ReleaseTarget& release_target() const { return release_; }
   // "[request id: <id>] ", the prefix of errors about this request.
   std::string LogPrefix() const;

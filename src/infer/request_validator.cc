@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "infer/string_elements.h"
+
 namespace nereid {
 namespace {
 
@@ -58,46 +60,19 @@ Shape ApplyReshape(const InputSpec& spec, absl::Span<const int64_t> actual) {
   return shape;
 }
 
-absl::Status CheckStringElements(const CompiledModel& model, const RequestContent& request,
-                                 const InferInput& input, int64_t expected) {
-  const auto about = [&] {
-    return absl::StrCat(" for inference input '", input.name(), "' for model '", model.name, "'");
-  };
+absl::Status CheckStrings(const CompiledModel& model, const RequestContent& request,
+                          const InferInput& input, int64_t expected) {
+  const std::string about =
+      absl::StrCat(" for inference input '", input.name(), "' for model '", model.name, "'");
   if (input.buffers().size() > 1) {  // only GPU pieces are not joined into one
-    return Invalid(request, "expected 1 buffers", about(), ", got ", input.buffers().size());
+    return Invalid(request, "expected 1 buffers", about, ", got ", input.buffers().size());
   }
-  int64_t elements = 0;
   const InputBuffer buffer = input.buffers().empty() ? InputBuffer{} : input.buffers()[0];
+  // Checked when it is read: InferInput::OnHost.
   if (buffer.place.type == MemoryType::kGpu) return absl::OkStatus();
-  const char* at = static_cast<const char*>(buffer.base);
-  uint64_t left = buffer.byte_size;
-  while (left >= sizeof(uint32_t)) {
-    if (elements >= expected) {
-      return Invalid(request, "unexpected number of string elements ", elements + 1, about(),
-                     ", expecting ", expected);
-    }
-    uint32_t length;
-    std::memcpy(&length, at, sizeof(length));
-    at += sizeof(length);
-    left -= sizeof(length);
-    if (length > left) {
-      return Invalid(request, "incomplete string data", about(), ", expecting string of length ",
-                     length, " but only ", left, " bytes available");
-    }
-    at += length;
-    left -= length;
-    ++elements;
-  }
-  if (left > 0) {
-    return Invalid(request, "incomplete string length indicator", about(),
-                   ", expecting 4 bytes but only ", left,
-                   " bytes available. Please make sure the string length indicator is in one "
-                   "buffer.");
-  }
-  if (elements != expected) {
-    return Invalid(request, "expected ", expected, " string elements", about(), ", got ", elements);
-  }
-  return absl::OkStatus();
+  const absl::Status checked = CheckStringElements(
+      {static_cast<const char*>(buffer.base), buffer.byte_size}, expected, about);
+  return checked.ok() ? checked : Invalid(request, checked.message());
 }
 
 }  // namespace
@@ -107,6 +82,7 @@ absl::Status RequestValidator::Prepare(RequestContent* request) {
   const bool reads_pieces = request->model()->reads_pieces() && !request->raw_input_;
   for (InferInput& input : request->inputs_) {
     input.Separate();  // what an earlier flight joined may be out of date
+    if (input.on_gpu()) input.BeginReading(request->model().get());
     // BYTES tensors are always joined, so that no element is split between pieces.
     if (!reads_pieces || input.data_type() == DataType::kBytes) input.Coalesce();
   }
@@ -166,6 +142,10 @@ absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, Reques
     if (dims.size() != 1 || dims[0] != 1) {
       return Invalid(*request, "For BYTE datatype raw input '", spec.name,
                      "', the model must have input shape [1]");
+    }
+    if (input.on_gpu()) {
+      return Invalid(*request, "raw input '", spec.name,
+                     "' is in memory of a GPU: a string must be in memory of the host");
     }
     if (input.policy_buffers_ != nullptr) {
       return Invalid(*request,
@@ -347,7 +327,7 @@ absl::Status RequestValidator::CheckInput(const CompiledModel& model, const Requ
       return Invalid(request, "element count for tensor '", input->name(),
                      "' exceeds maximum size of 9223372036854775807");
     }
-    return CheckStringElements(model, request, *input, *elements);
+    return CheckStrings(model, request, *input, *elements);
   }
   const std::optional<int64_t> expected = TensorByteSize(spec.data_type, sent);
   if (!expected.has_value()) {

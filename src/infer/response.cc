@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "infer/response.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+#include <new>
 #include <utility>
+#include <vector>
 
+#include "base/caught.h"
 #include "base/status_macros.h"
+#include "device/devices.h"
 #include "infer/response_stream.h"
 
 namespace nereid {
@@ -59,8 +65,38 @@ absl::Status ResponseOutput::Allocate(size_t byte_size, MemoryPlace wish) {
   buffer.holder = response_->holder();
   RETURN_IF_ERROR(NoteRefusal(
       response_->allocator()->Allocate(name_.c_str(), response_->allocator_userp(), &buffer)));
+  const bool on_other_side = buffer.place.type == MemoryType::kGpu &&
+                             wish.type != MemoryType::kGpu && buffer.base != nullptr &&
+                             byte_size > 0 &&
+                             response_->model()->devices().Get(buffer.place.id) != nullptr;
+  if (on_other_side) return Stage(buffer);
   SetBuffer(buffer);
   return absl::OkStatus();
+}
+
+absl::Status ResponseOutput::Stage(const OutputBuffer& given) {
+  absl::Cleanup release = [&] { response_->allocator()->Release(given); };
+  auto kept = std::make_unique<OutputBuffer>(given);
+  OutputBuffer host;
+  host.byte_size = given.byte_size;
+  host.holder = response_->holder();
+  const HeapOutputAllocator heap(response_->allocator()->host_budget());
+  RETURN_IF_ERROR(NoteRefusal(heap.Allocate(name_.c_str(), nullptr, &host)));
+  std::move(release).Cancel();
+  staged_for_ = std::move(kept);
+  SetBuffer(host);
+  return absl::OkStatus();
+}
+
+void ResponseOutput::Unstage() {
+  HeapOutputAllocator(nullptr).Release(buffer_);
+  SetBuffer(*staged_for_);
+  staged_for_.reset();
+}
+
+void ResponseOutput::Release() {
+  if (staged_for_ != nullptr) Unstage();
+  if (buffer_.base != nullptr) response_->allocator()->Release(buffer_);
 }
 
 absl::Status ResponseOutput::Lend(const LentBytes& bytes) {
@@ -121,6 +157,34 @@ const std::shared_ptr<Holder>* InferResponse::holder() const {
   return stream_ == nullptr ? nullptr : &stream_->holder();
 }
 
+absl::Status InferResponse::CopyStaged() {
+  std::vector<CopyItem> items;
+  for (const ResponseOutput& output : outputs_) {
+    if (output.staged_for_ == nullptr) continue;
+    const OutputBuffer& to = *output.staged_for_;
+    items.push_back(
+        {to.base, to.place, output.buffer_.base, output.buffer_.place, output.buffer_.byte_size});
+  }
+  return model_->devices().Copy(items);
+}
+
+void InferResponse::FinishOutputs() noexcept {
+  const auto is_staged = [](const ResponseOutput& output) { return output.staged_for_ != nullptr; };
+  if (std::none_of(outputs_.begin(), outputs_.end(), is_staged)) return;
+  absl::Status copied;
+  try {
+    if (status_.ok()) copied = CopyStaged();
+  } catch (const std::bad_alloc&) {
+    copied = OutOfMemory();
+  }
+  for (ResponseOutput& output : outputs_) {
+    if (output.staged_for_ != nullptr) output.Unstage();
+  }
+  if (copied.ok()) return;
+  ClearOutputs();
+  status_ = std::move(copied);
+}
+
 InferResponse::~InferResponse() { ClearOutputs(); }
 
 absl::StatusOr<const OutputSpec*> InferResponse::FindNewOutput(absl::string_view name) const {
@@ -158,7 +222,7 @@ absl::StatusOr<ResponseOutput*> InferResponse::AddClientOutput(absl::string_view
 
 void InferResponse::ClearOutputs() {
   for (ResponseOutput& output : outputs_) {
-    if (output.buffer_.base != nullptr) allocator_->Release(output.buffer_);
+    output.Release();
   }
   outputs_.clear();
   parameters_.clear();

@@ -37,10 +37,14 @@ class NEREID_API ResponseOutput {
   DataType data_type() const { return data_type_; }
   // The shape that the client sees, batch dimension included.
   const Shape& shape() const { return shape_; }
+  // Where the bytes are: until the response is sent, what the backend fills, and then what the
+  // allocator has given.
   const OutputBuffer& buffer() const { return buffer_; }
   bool allocated() const { return allocated_; }
 
-  // Asks the request's allocator for the buffer. ALREADY_EXISTS on a second call.
+  // Asks the request's allocator for the buffer. ALREADY_EXISTS on a second call. If the buffer is
+  // on a GPU that the server uses and `wish` is not a GPU, the backend fills memory of the host,
+  // which is copied to the buffer when the response is sent.
   absl::Status Allocate(size_t byte_size, MemoryPlace wish);
   // Has the response send `bytes` from where they are. Errors of Allocate; UNIMPLEMENTED if the
   // allocator takes no bytes of others. After an error nothing has changed.
@@ -60,6 +64,11 @@ class NEREID_API ResponseOutput {
   // Tells the stream if there was no memory; returns `status`.
   absl::Status NoteRefusal(absl::Status status) const;
   void SetBuffer(const OutputBuffer& buffer);
+  // Makes memory of the host the buffer until Finish; `given` comes from the allocator.
+  absl::Status Stage(const OutputBuffer& given);
+  // What was filled on the host has been copied to the allocator's buffer.
+  void Unstage();
+  void Release();
 
   InferResponse* response_;
   std::string name_;
@@ -67,6 +76,7 @@ class NEREID_API ResponseOutput {
   Shape shape_;
   OutputBuffer buffer_;
   bool allocated_ = false;
+  std::unique_ptr<OutputBuffer> staged_for_;  // the allocator's buffer; null: it is buffer_
   std::unique_ptr<TRITONSERVER_BufferAttributes> attributes_;  // made when asked for
 };
 
@@ -108,10 +118,14 @@ class NEREID_API InferResponse {
   const std::shared_ptr<ResponseStream>& stream() const { return stream_; }
   // The client of the stream, as the one who holds units; null without a stream.
   const std::shared_ptr<Holder>* holder() const;
+  // Copies outputs to GPUs, where their buffers are and the backend has filled memory of the host.
+  // The response becomes an error if that fails. Blocks if there are such outputs.
+  void FinishOutputs() noexcept;
   // Drops outputs and parameters (for a response that became an error).
   void ClearOutputs();
 
  private:
+  absl::Status CopyStaged();
   // The model's output of that name, which this response must not have yet; the errors of
   // AddOutput.
   absl::StatusOr<const OutputSpec*> FindNewOutput(absl::string_view name) const;

@@ -213,6 +213,7 @@ void ResponseStream::RecordReport(TimePoint now) {
 }
 
 void ResponseStream::Deliver(std::unique_ptr<InferResponse> response, uint32_t flags) {
+  if (response != nullptr) response->FinishOutputs();
   LookAt(response.get(), flags);
   const bool has_response = response != nullptr;
   const bool is_final = (flags & kResponseCompleteFinal) != 0;

@@ -51,6 +51,9 @@ struct ResponseTarget {
   std::shared_ptr<ResponseCredit> credit = nullptr;
   // The client, as the one who holds units of the byte limit; null if nobody is known.
   std::shared_ptr<Holder> holder = nullptr;
+  // Whether outputs go to memory of GPUs that the client has named: whoever sends a response
+  // copies.
+  bool on_gpu = false;
 };
 
 // Sees the responses of one stream before they are delivered, on the threads that send them. Owned

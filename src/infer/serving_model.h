@@ -23,6 +23,7 @@
 #include "base/gate.h"
 #include "base/mutex.h"
 #include "config/compiled_model.h"
+#include "device/devices.h"
 #include "infer/request_ptr.h"
 #include "model/correlation_id.h"
 #include "observe/metrics/metric_sink.h"
@@ -59,6 +60,9 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   Clock* clock() const { return clock_; }
   // Whether the backend accepts an input in several pieces; otherwise each input is one piece.
   bool reads_pieces() const { return reads_pieces_; }
+
+  // The GPUs of the server, from and to whose memory tensors are copied.
+  const Devices& devices() const { return *devices_; }
 
   // Label of class `index` of `output`; null if there is none. The text lives as long as the model.
   const char* Label(const std::string& output, size_t index) const;
@@ -103,6 +107,8 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
 
   // REQUIRES: called before the first request.
   void set_reads_pieces(bool reads_pieces) { reads_pieces_ = reads_pieces; }
+  // `devices` outlive the model. REQUIRES: as before.
+  void set_devices(const Devices* devices) { devices_ = devices; }
   // `recorder`, which may be null, outlives the model.
   void set_input_recorder(InputRecorder* recorder) { input_recorder_ = recorder; }
   void set_fingerprint(std::string fingerprint) { fingerprint_ = std::move(fingerprint); }
@@ -116,6 +122,7 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   std::string fingerprint_;  // constant once others see this
   Clock* const clock_;
   bool reads_pieces_ = false;
+  const Devices* devices_ = Devices::None();
   InputRecorder* input_recorder_ = nullptr;
   Gate lifetime_;
   Mutex waiting_mu_;

@@ -65,6 +65,8 @@ class NEREID_API OutputAllocator {
   // `byte_size` may be null.
   virtual absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
                              MemoryPlace* place) const;
+  // Pays for memory of the host in which outputs are made whose buffers are on GPUs; null: nobody.
+  virtual Budget* host_budget() const { return nullptr; }
   // The place of an output in memory that other processes can map. Empty `file`: there is none.
   virtual OutputPlace FindPlace(const char* tensor_name, void* allocator_userp) const { return {}; }
 };
@@ -86,6 +88,7 @@ class NEREID_API HeapOutputAllocator final : public OutputAllocator {
   // Every buffer is in the memory of the process, whatever its name and size.
   absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
                      MemoryPlace* place) const override;
+  Budget* host_budget() const override { return budget_; }
 
  private:
   Budget* const budget_;

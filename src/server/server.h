@@ -127,6 +127,8 @@ class NEREID_API Server final : public Flight::Issuer {
   absl::StatusOr<std::vector<IndexEntry>> RepositoryIndex(bool ready_only) const;
   // Prometheus text; UNAVAILABLE when metrics are off.
   absl::StatusOr<std::string> MetricsText() const;
+  // The GPUs that the server uses, which outlive its models. REQUIRES: it has started.
+  const Devices& devices() const;
   // Numbers that frontends add to the metrics text.
   Gauges* gauges() { return &gauges_; }
 

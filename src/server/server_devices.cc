@@ -46,6 +46,8 @@ void Server::FindDevices() {
   }
 }
 
+const Devices& Server::devices() const { return *parts_->devices; }
+
 DeviceSamples Server::ReadDevices() const {
   const Devices& devices = *parts_->devices;
   DeviceSamples samples;

@@ -43,12 +43,21 @@ InputBuffer BufferAt(const InputBuffers& buffers, uint32_t index) {
   return index < buffers.size() ? buffers[index] : InputBuffer{};
 }
 
-void GiveBuffer(const InputBuffer& piece, const void** buffer, uint64_t* byte_size,
-                TRITONSERVER_MemoryType* memory_type, int64_t* memory_type_id) {
+// A backend that does not ask for memory of a GPU gets none.
+TRITONSERVER_Error* GiveBuffer(InferInput* input, const InputBuffers& buffers, uint32_t index,
+                               const void** buffer, uint64_t* byte_size,
+                               TRITONSERVER_MemoryType* memory_type, int64_t* memory_type_id) {
+  InputBuffer piece = BufferAt(buffers, index);
+  if (piece.place.type == nereid::MemoryType::kGpu && *memory_type != TRITONSERVER_MEMORY_GPU) {
+    const absl::StatusOr<InputBuffer> copy = input->OnHost(piece);
+    if (!copy.ok()) return ToCError(copy.status());
+    piece = *copy;
+  }
   *buffer = piece.base;
   *byte_size = piece.byte_size;
   *memory_type = static_cast<TRITONSERVER_MemoryType>(piece.place.type);
   *memory_type_id = piece.place.id;
+  return nullptr;
 }
 
 }  // namespace
@@ -82,9 +91,9 @@ TRITONSERVER_Error* TRITONBACKEND_InputBuffer(TRITONBACKEND_Input* input, const 
                                               const void** buffer, uint64_t* buffer_byte_size,
                                               TRITONSERVER_MemoryType* memory_type,
                                               int64_t* memory_type_id) try {
-  GiveBuffer(BufferAt(Unwrap(input)->buffers(), index), buffer, buffer_byte_size, memory_type,
-             memory_type_id);
-  return nullptr;
+  InferInput* const in = Unwrap(input);
+  return GiveBuffer(in, in->buffers(), index, buffer, buffer_byte_size, memory_type,
+                    memory_type_id);
 } catch (...) {
   return CaughtError();
 }
@@ -93,9 +102,9 @@ TRITONSERVER_Error* TRITONBACKEND_InputBufferForHostPolicy(
     TRITONBACKEND_Input* input, const char* host_policy_name, const uint32_t index,
     const void** buffer, uint64_t* buffer_byte_size, TRITONSERVER_MemoryType* memory_type,
     int64_t* memory_type_id) try {
-  GiveBuffer(BufferAt(Unwrap(input)->BuffersFor(host_policy_name), index), buffer, buffer_byte_size,
-             memory_type, memory_type_id);
-  return nullptr;
+  InferInput* const in = Unwrap(input);
+  return GiveBuffer(in, in->BuffersFor(host_policy_name), index, buffer, buffer_byte_size,
+                    memory_type, memory_type_id);
 } catch (...) {
   return CaughtError();
 }

@@ -48,6 +48,8 @@ class FakeModel final : public ServingModel {
  public:
   // The backend takes inputs in pieces. REQUIRES: no request has come yet.
   void MayReadPieces() { set_reads_pieces(true); }
+  // Tensors are on these GPUs, which outlive the model. REQUIRES: as before.
+  void Use(const Devices* devices) { set_devices(devices); }
 
   // `clock` outlives the model. `recorded`: events of the recorder.
   explicit FakeModel(CompiledModel config, Clock* clock = Clock::Real(), OutputLabels labels = {},

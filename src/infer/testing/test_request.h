@@ -62,6 +62,13 @@ class TestRequest {
     request_->set_response_target(target);
   }
 
+  // Outputs go to memory of a GPU. REQUIRES: not issued.
+  void AnswerOnGpu() {
+    ResponseTarget target = request_->response_target();
+    target.on_gpu = true;
+    request_->set_response_target(target);
+  }
+
   // ---- What came back. Thread-safe.
   size_t answer_count() const ABSL_LOCKS_EXCLUDED(mu_);
   int releases() const ABSL_LOCKS_EXCLUDED(mu_);

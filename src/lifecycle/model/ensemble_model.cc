@@ -164,6 +164,7 @@ EnsembleModel::EnsembleModel(const LoadContext& context,
   // Inputs in pieces that go to several models are joined once for the ensemble, not by each model.
   set_reads_pieces(!graph.shares_inputs());
   set_fingerprint(std::move(fingerprint));
+  set_devices(context.devices);
   set_input_recorder(context.input_recorder);
   scheduler_ = MakeEnsembleScheduler(
       config(), this->fingerprint(), ToolsOf(context), std::move(graph), context.resolver,

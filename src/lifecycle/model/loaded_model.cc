@@ -6,11 +6,14 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <set>
 
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "config/states.h"
+#include "device/devices.h"
 #include "lifecycle/model/version_files.h"
 #include "scheduling/adaptive/adaptive_policy.h"
 
@@ -30,6 +33,15 @@ constexpr MetricFamily kUtilization = {
     "the last reading [0.0 - 1.0]",
     MetricSection::kExecutions};
 
+// The GPUs that the model's instances are on.
+std::set<int64_t> GpusOf(const CompiledModel& model) {
+  std::set<int64_t> gpus;
+  for (const InstanceSpec& instance : model.instances) {
+    if (instance.kind == InstanceKind::kGpu) gpus.insert(instance.device_id);
+  }
+  return gpus;
+}
+
 }  // namespace
 
 LoadedModel::LoadedModel(const LoadContext& context, std::shared_ptr<const CompiledModel> config,
@@ -40,6 +52,7 @@ LoadedModel::LoadedModel(const LoadContext& context, std::shared_ptr<const Compi
       busy_share_(context.clock->Now(), context.metrics_interval) {
   model_->set_serving_model(this);
   set_reads_pieces(model_->backend()->attributes().reads_pieces);
+  set_devices(context.devices);
   set_input_recorder(context.input_recorder);
 }
 
@@ -122,11 +135,25 @@ absl::Status LoadedModel::CheckReady() {
   if (!inside) {
     return absl::UnavailableError(absl::StrCat("model '", config().name, "' is being unloaded"));
   }
+  for (const int64_t id : GpusOf(config())) {
+    Gpu* const gpu = devices().Get(id);
+    // Finds out whether a backend has ended the context. There is nothing to end before it is made.
+    if (gpu != nullptr && gpu->has_context()) gpu->ReadMemory().IgnoreError();
+  }
+  RETURN_IF_ERROR(GpuFailure());
   return instances_->CheckReady();
 }
 
+absl::Status LoadedModel::GpuFailure() const {
+  for (const int64_t id : GpusOf(config())) {
+    if (const Gpu* const gpu = devices().Get(id); gpu != nullptr) RETURN_IF_ERROR(gpu->failure());
+  }
+  return absl::OkStatus();
+}
+
 void LoadedModel::CheckFromNowOn(ReadinessChecker* checker) {
-  if (checker == nullptr || model_->backend()->entry_points().instance_ready == nullptr) return;
+  const bool backend_knows = model_->backend()->entry_points().instance_ready != nullptr;
+  if (checker == nullptr || (!backend_knows && GpusOf(config()).empty())) return;
   readiness_ = checker->Add(absl::StrCat("'", config().name, "' version ", config().version),
                             [weak = weak_from_this()]() -> std::optional<absl::Status> {
                               const std::shared_ptr<ServingModel> model = weak.lock();
@@ -141,6 +168,7 @@ absl::Status LoadedModel::KnownReady() {
   if (!AdmissionOpen()) {
     return absl::UnavailableError(absl::StrCat("model '", config().name, "' is being unloaded"));
   }
+  RETURN_IF_ERROR(GpuFailure());
   return readiness_ == nullptr ? absl::OkStatus() : readiness_->Probe();
 }
 

@@ -72,7 +72,10 @@ class LoadedModel final : public ManagedModel {
   absl::Status MakeScheduler(const LoadContext& context);
   // context.inline_limit, or zero if no I/O thread may execute this model's instances.
   Duration InlineLimit(const LoadContext& context) const;
-  // Lets `checker` ask the backend from now on whether the model is ready, if the backend can tell.
+  // Why a GPU with an instance has ended for good, as far as is known; OK if none has.
+  absl::Status GpuFailure() const;
+  // Lets `checker` ask from now on whether the model is ready: the backend, if it can tell, and the
+  // driver about the model's GPUs.
   void CheckFromNowOn(ReadinessChecker* checker);
   void TearDown() override;
 

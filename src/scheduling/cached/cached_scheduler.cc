@@ -4,6 +4,7 @@
 #include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,13 @@ namespace {
 constexpr uint64_t kMaxWaitingInsertBytes = 64 << 20;
 constexpr std::chrono::seconds kLogInterval(1);
 
+// Whether there are bytes that only a GPU can read.
+bool IsOnGpu(const InferResponse& response) {
+  return std::any_of(
+      response.outputs().begin(), response.outputs().end(),
+      [](const ResponseOutput& output) { return output.buffer().place.type == MemoryType::kGpu; });
+}
+
 }  // namespace
 
 // Waits for the response to a request that was not in the cache.
@@ -28,7 +36,7 @@ class CachedScheduler::Tap final : public ResponseTap {
   void OnResponse(const InferResponse* response, uint32_t flags) override {
     // Only a successful response that is the whole answer is kept.
     const bool whole = (flags & kResponseCompleteFinal) != 0 && !others_.load();
-    if (response == nullptr || !whole || !response->status().ok()) {
+    if (response == nullptr || !whole || !response->status().ok() || IsOnGpu(*response)) {
       others_.store(true);
       return;
     }
@@ -61,7 +69,8 @@ absl::Status CachedScheduler::Enqueue(RequestPtr* request) {
   InferRequest& r = **request;
   if (closed_.load(std::memory_order_acquire)) return EnqueueClosed(request);
   if (r.queue_start_ns() == 0) r.set_queue_start_ns(ToNanos(clock_->Now()));
-  if (!CacheKeys::CanName(r)) return inner().Enqueue(request);
+  // An answer from the cache would be copied to a GPU on the thread that brings the request.
+  if (!CacheKeys::CanName(r) || r.response_target().on_gpu) return inner().Enqueue(request);
   if (cache_->answers_at_once()) {
     return LookUp(request) == Found::kHit ? absl::OkStatus() : inner().Enqueue(request);
   }

@@ -10,6 +10,7 @@
 #include <map>
 #include <thread>
 
+#include "base/status_macros.h"
 #include "base/testing/door.h"
 #include "infer/response.h"
 #include "infer/testing/fake_model.h"
@@ -251,6 +252,50 @@ TEST_F(CachedSchedulerTest, WhatWasAskedBeforeIsAnsweredWithoutTheModel) {
   EXPECT_EQ(inner_.count(), 1);
   Fill("something else", "other answer");
   EXPECT_EQ(BytesOf(Enqueue("something else").answer(0)), "other answer");
+}
+
+TEST_F(CachedSchedulerTest, WhatIsAnsweredOnAGpuGoesPastTheCache) {
+  Use(/*fast=*/true);
+  Fill("ask", "answer");
+  TestRequest& request = NewRequest("ask");
+  request.AnswerOnGpu();
+  RequestPtr owned = request.Issue();
+  ASSERT_TRUE(scheduler_->Enqueue(&owned).ok());
+  EXPECT_EQ(cache_->lookups, 1);
+  inner_.AwaitCount(2);
+  Respond(inner_.Take(), "new");
+  request.WaitDone();
+  EXPECT_EQ(BytesOf(request.answer(0)), "new");
+}
+
+// An allocator whose buffers are said to be on a GPU.
+class GpuAllocator final : public OutputAllocator {
+ public:
+  absl::Status Allocate(const char* name, void* userp, OutputBuffer* buffer) const override {
+    RETURN_IF_ERROR(heap_.Allocate(name, userp, buffer));
+    buffer->place = {MemoryType::kGpu, 0};
+    return absl::OkStatus();
+  }
+  void Release(const OutputBuffer& buffer) const override { heap_.Release(buffer); }
+
+ private:
+  const HeapOutputAllocator heap_{nullptr};
+};
+
+TEST_F(CachedSchedulerTest, WhatLiesOnAGpuIsNotKept) {
+  Use(/*fast=*/true);
+  const GpuAllocator allocator;
+  TestRequest& request = NewRequest("ask");
+  ResponseTarget target = request->response_target();
+  target.allocator = &allocator;
+  request->set_response_target(target);
+  RequestPtr owned = request.Issue();
+  ASSERT_TRUE(scheduler_->Enqueue(&owned).ok());
+  inner_.AwaitCount(1);
+  Respond(inner_.Take(), "answer");
+  request.WaitDone();
+  EXPECT_EQ(cache_->size(), 0u);
+  request.answer(0).response.reset();  // before its allocator
 }
 
 TEST_F(CachedSchedulerTest, HitsAndMissesAreCounted) {

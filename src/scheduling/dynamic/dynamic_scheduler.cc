@@ -226,6 +226,7 @@ absl::Status DynamicScheduler::Enqueue(RequestPtr* request) {
       return StoppingError(**request);
     }
     if ((*request)->queue_start_ns() == 0) (*request)->set_queue_start_ns(ToNanos(now));
+    touches_gpus_ |= (*request)->touches_gpus();
     if ((*request)->stream()->IsCancelled()) {
       dropped.cancelled.push_back(std::move(*request));
     } else if (!queue_.Push(request, now)) {
@@ -495,8 +496,8 @@ std::optional<BatchPlan> DynamicScheduler::adaptive_plan() const {
 // ---- DynamicScheduler: I/O threads execute.
 
 bool DynamicScheduler::MayRunInline(const InlineTurn* turn, TimePoint now) const {
-  return turn != nullptr && inline_.enabled() && !strategy_.has_strategy() && !delays_ &&
-         hold_until_queued_ == 0 && turn->HasTimeLeft() && inline_.Allows(now);
+  return turn != nullptr && inline_.enabled() && !touches_gpus_ && !strategy_.has_strategy() &&
+         !delays_ && hold_until_queued_ == 0 && turn->HasTimeLeft() && inline_.Allows(now);
 }
 
 void DynamicScheduler::RunOnLoan(IdleInstances::Waiter* loan, InlineTurn* turn) noexcept {
@@ -525,7 +526,8 @@ std::optional<Batch> DynamicScheduler::NextOnLoan(IdleInstances::Waiter* loan, I
   }
   try {
     // Whether the instance is lendable may have changed since it was lent.
-    if ((!took.has_value() || turn->HasTimeLeft()) && loan->executor()->lendable()) {
+    if ((!took.has_value() || turn->HasTimeLeft()) && !touches_gpus_ &&
+        loan->executor()->lendable()) {
       TakeDropped(dropped);
       NextBatch next = TryTake(BatchReason::kEndOfTurn, /*most=*/1);
       if (Batch* const batch = std::get_if<Batch>(&next)) {

@@ -407,6 +407,9 @@ class DynamicScheduler final : public Scheduler,
   ExecutionMeter meter_ ABSL_GUARDED_BY(mu_);  // for a target
   BatchReasonCounts reasons_ ABSL_GUARDED_BY(mu_);
   std::atomic<uint64_t> inline_executions_{0};
+  // A request with tensors on GPUs has come: from then on no I/O thread executes, because it could
+  // get such a request out of the queue.
+  bool touches_gpus_ ABSL_GUARDED_BY(mu_) = false;
   bool admission_closed_ ABSL_GUARDED_BY(mu_) = false;
   bool shut_down_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -119,6 +119,38 @@ TEST_F(InlineExecutionTest, NotWithoutATurn) {
   EXPECT_TRUE(instance_->inline_batches.empty());
 }
 
+// Neither that request, which may have to be copied, nor a later one, because with it the I/O
+// thread could get the first out of the queue.
+TEST_F(InlineExecutionTest, NotOnceARequestTouchesAGpu) {
+  Start(Model(0));
+  TestRequest& on_gpu = NewRequest();
+  on_gpu.AnswerOnGpu();
+  RequestPtr owned = on_gpu.Issue();
+  EXPECT_TRUE(owned->touches_gpus());
+  owned->set_inline_turn(&turn_);
+  ASSERT_TRUE(scheduler_->Enqueue(&owned).ok());
+  on_gpu.WaitDone();
+  AwaitIdle();
+  EnqueueFromLoop().WaitDone();
+  AwaitIdle();
+  EXPECT_EQ(instance_->own_runs, 102);
+  EXPECT_EQ(scheduler_->inline_executions(), 0u);
+}
+
+TEST_F(InlineExecutionTest, ALoanEndsWhenARequestTouchesAGpu) {
+  Start(Batching());
+  TestRequest& before = EnqueueFromLoop();
+  ASSERT_TRUE(turn_.HasDeferred());
+  TestRequest& on_gpu = NewRequest();
+  on_gpu.AnswerOnGpu();
+  RequestPtr owned = on_gpu.Issue();
+  ASSERT_TRUE(scheduler_->Enqueue(&owned).ok());
+  turn_.End();
+  before.WaitDone();
+  on_gpu.WaitDone();
+  EXPECT_EQ(scheduler_->inline_executions(), 0u);
+}
+
 TEST_F(InlineExecutionTest, RequestsOfATurnRunTogetherAtItsEnd) {
   Start(Batching());
   for (int i = 0; i < 3; ++i) EnqueueFromLoop();

@@ -127,17 +127,23 @@ void AddSequenceParameters(const SequenceOverride& sequence, InferResponse* resp
 
 namespace {
 
-void CopyBytes(const EnsembleAnswer::Output& output, char* to) {
+absl::Status CopyBytes(const EnsembleAnswer::Output& output, const Devices& devices, char* to) {
   const TensorValue& value = output.value;
   if (value.input != nullptr) {
     for (const InputBuffer& buffer : value.input->buffers()) {
-      std::memcpy(to, buffer.base, buffer.byte_size);
+      if (buffer.place.type == MemoryType::kGpu) {
+        RETURN_IF_ERROR(
+            devices.Copy({{to, MemoryPlace{}, buffer.base, buffer.place, buffer.byte_size}}));
+      } else {
+        std::memcpy(to, buffer.base, buffer.byte_size);
+      }
       to += buffer.byte_size;
     }
-    return;
+    return absl::OkStatus();
   }
   const OutputBuffer& buffer = output.in_pool ? output.kept : value.bytes.buffer();
   if (buffer.byte_size > 0) std::memcpy(to, buffer.base, buffer.byte_size);
+  return absl::OkStatus();
 }
 
 // Logs once per output that an answer was without it. Not logged for an output that is an input of
@@ -192,8 +198,7 @@ absl::Status AddOutput(const EnsembleContext& context, const InferRequest& reque
   const size_t byte_size =
       output->in_pool && value.input == nullptr ? output->kept.byte_size : value.byte_size();
   RETURN_IF_ERROR(to->Allocate(byte_size, MemoryPlace{}));
-  CopyBytes(*output, static_cast<char*>(to->buffer().base));
-  return absl::OkStatus();
+  return CopyBytes(*output, request.model()->devices(), static_cast<char*>(to->buffer().base));
 }
 
 }  // namespace

@@ -268,6 +268,7 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl:
   child.set_release_target({&EnsembleRun::OnRelease, call.get(), nullptr});
   ResponseTarget target{&EnsembleRun::OnResponse, call.get(), nullptr, context_->allocator};
   target.holder = request_->stream()->holder();
+  target.on_gpu = request_->touches_gpus();  // the step that ends last copies to the client's place
   if (step.decoupled && credit_ != nullptr) {
     call->credit = std::make_shared<ResponseCredit>(credit_->account(), credit_->most_bytes());
     if (steps_lack_credit_) call->credit->Withdraw();

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors on simulated GPUs that meet a backend which computes on CPUs.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "device/devices.h"
+#include "device/testing/simulated_gpus.h"
+#include "infer/infer_input.h"
+#include "infer/response.h"
+#include "infer/testing/fake_model.h"
+
+namespace nereid {
+namespace {
+
+constexpr MemoryPlace kHost;
+constexpr MemoryPlace kGpu0{MemoryType::kGpu, 0};
+
+OutputSpec Spec(std::string name) {
+  OutputSpec spec;
+  spec.name = std::move(name);
+  spec.data_type = DataType::kInt8;
+  spec.dims = {4};
+  return spec;
+}
+
+// Gives buffers on a GPU.
+class GpuAllocator final : public OutputAllocator {
+ public:
+  explicit GpuAllocator(MemoryPool* pool) : pool_(pool) {}
+  absl::Status Allocate(const char* name, void* userp, OutputBuffer* buffer) const override {
+    buffer->base = *pool_->Allocate(buffer->byte_size);
+    buffer->place = kGpu0;
+    return absl::OkStatus();
+  }
+  void Release(const OutputBuffer& buffer) const override {
+    EXPECT_EQ(buffer.place.type, MemoryType::kGpu);
+    EXPECT_TRUE(pool_->Free(buffer.base).ok());
+  }
+  Budget* host_budget() const override { return budget; }
+
+  Budget* budget = nullptr;
+
+ private:
+  MemoryPool* const pool_;
+};
+
+class GpuTensorsTest : public SimulatedGpus {
+ protected:
+  void Find() {
+    devices_ = Devices::Find({}, NEREID_SIMULATED_CUDA);
+    pool_ = devices_->gpu_pool(0);
+    model_ = FakeModel::Make(ModelBuilder("m").Output(Spec("x")).Output(Spec("y")));
+    model_->Use(devices_.get());
+    allocator_ = std::make_unique<GpuAllocator>(pool_);
+  }
+  void TearDown() override {
+    model_.reset();
+    devices_.reset();
+    SimulatedGpus::TearDown();
+  }
+
+  // Bytes on the GPU.
+  void* Put(const std::string& bytes) {
+    void* const there = *pool_->Allocate(bytes.size());
+    EXPECT_TRUE(devices_->Copy({{there, kGpu0, bytes.data(), kHost, bytes.size()}}).ok());
+    return there;
+  }
+  std::string Get(const void* there, size_t byte_size) {
+    std::string bytes(byte_size, '.');
+    EXPECT_TRUE(devices_->Copy({{bytes.data(), kHost, there, kGpu0, byte_size}}).ok());
+    return bytes;
+  }
+  InferInput Input(DataType type, const void* base, uint64_t byte_size, Shape shape) {
+    InferInput input("in", type, shape);
+    input.AppendBuffer({base, byte_size, kGpu0});
+    input.BeginReading(model_.get());
+    return input;
+  }
+  std::unique_ptr<InferResponse> Response() {
+    return std::make_unique<InferResponse>(nullptr, model_, "id", allocator_.get(), nullptr);
+  }
+  // The output "x" or "y" of four bytes.
+  static ResponseOutput* Output(InferResponse* response, const char* name, MemoryPlace wish) {
+    ResponseOutput* const output = *response->AddOutput(name, DataType::kInt8, {4});
+    EXPECT_EQ(output->Allocate(4, wish), absl::OkStatus());
+    return output;
+  }
+
+  std::unique_ptr<Devices> devices_;
+  MemoryPool* pool_ = nullptr;
+  std::shared_ptr<FakeModel> model_;
+  std::unique_ptr<GpuAllocator> allocator_;
+};
+
+std::string Text(const InputBuffer& piece) {
+  return std::string(static_cast<const char*>(piece.base), piece.byte_size);
+}
+
+TEST_F(GpuTensorsTest, AnInputIsCopiedOnceForEachFlight) {
+  Find();
+  void* const there = Put("abcd");
+  InferInput input = Input(DataType::kInt8, there, 4, {4});
+  EXPECT_TRUE(input.on_gpu());
+  const auto first = input.OnHost(input.buffers()[0]);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(Text(*first), "abcd");
+  EXPECT_EQ(first->place.type, MemoryType::kCpu);
+  EXPECT_EQ(input.OnHost(input.buffers()[0])->base, first->base);
+  EXPECT_EQ(devices_->Get(0)->copies(CopyWay::kFromDevice), 1u);
+  EXPECT_TRUE(devices_->Copy({{there, kGpu0, "efgh", kHost, 4}}).ok());
+  input.BeginReading(model_.get());
+  EXPECT_EQ(Text(*input.OnHost(input.buffers()[0])), "efgh");
+}
+
+TEST_F(GpuTensorsTest, WhatIsOnTheHostStaysWhereItIs) {
+  Find();
+  const InputBuffer piece{"abcd", 4, kHost};
+  InferInput input("in", DataType::kInt8, {4});
+  input.AppendBuffer(piece);
+  EXPECT_FALSE(input.on_gpu());
+  EXPECT_EQ(input.OnHost(piece)->base, piece.base);
+}
+
+TEST_F(GpuTensorsTest, StringsAreCheckedWhenTheyHaveBeenCopied) {
+  Find();
+  const std::string two("\2\0\0\0ab\0\0\0\0", 10);
+  void* const there = Put(two);
+  InferInput good = Input(DataType::kBytes, there, two.size(), {2});
+  EXPECT_EQ(Text(*good.OnHost(good.buffers()[0])), two);
+  InferInput bad = Input(DataType::kBytes, there, two.size(), {3});
+  EXPECT_EQ(bad.OnHost(bad.buffers()[0]).status(),
+            absl::InvalidArgumentError(
+                "expected 3 string elements for inference input 'in' for model 'm', got 2"));
+}
+
+TEST_F(GpuTensorsTest, ACopyThatFailsIsAnError) {
+  Set("SIMULATED_CUDA_FAULTS", "copy:2:700");
+  Find();
+  InferInput input = Input(DataType::kInt8, Put("abcd"), 4, {4});
+  const absl::Status failed = input.OnHost(input.buffers()[0]).status();
+  EXPECT_FALSE(failed.ok());
+  EXPECT_EQ(input.OnHost(input.buffers()[0]).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(GpuTensorsTest, AnOutputIsMadeOnTheHostAndCopiedWhenItIsSent) {
+  Find();
+  const auto response = Response();
+  ResponseOutput* const x = Output(response.get(), "x", kHost);
+  ResponseOutput* const y = Output(response.get(), "y", kGpu0);
+  ASSERT_EQ(x->buffer().place.type, MemoryType::kCpu);
+  ASSERT_EQ(y->buffer().place.type, MemoryType::kGpu);
+  EXPECT_EQ(x->Attributes()->memory_type, TRITONSERVER_MEMORY_CPU);
+  std::memcpy(x->buffer().base, "abcd", 4);
+  response->FinishOutputs();
+  EXPECT_EQ(response->status(), absl::OkStatus());
+  ASSERT_EQ(x->buffer().place.type, MemoryType::kGpu);
+  EXPECT_EQ(x->Attributes()->memory_type, TRITONSERVER_MEMORY_GPU);
+  EXPECT_EQ(Get(x->buffer().base, 4), "abcd");
+  EXPECT_EQ(devices_->Get(0)->copies(CopyWay::kToDevice), 1u) << "only of the one";
+}
+
+TEST_F(GpuTensorsTest, OutputsThatAreNotSentAreGivenBack) {
+  Find();
+  auto response = Response();
+  Output(response.get(), "x", kHost);
+  EXPECT_GT(pool_->used(), 0u);
+  response.reset();
+  EXPECT_EQ(pool_->used(), 0u);
+}
+
+TEST_F(GpuTensorsTest, AnOutputThatCannotBeCopiedMakesAnError) {
+  Set("SIMULATED_CUDA_FAULTS", "copy:1:700");
+  Find();
+  const auto response = Response();
+  std::memcpy(Output(response.get(), "x", kHost)->buffer().base, "abcd", 4);
+  response->FinishOutputs();
+  EXPECT_FALSE(response->status().ok());
+  EXPECT_TRUE(response->outputs().empty());
+  EXPECT_EQ(pool_->used(), 0u);
+}
+
+TEST_F(GpuTensorsTest, MemoryOfTheHostForAnOutputIsCharged) {
+  Find();
+  Budget budget("bytes", 2);
+  allocator_->budget = &budget;
+  const auto response = Response();
+  ResponseOutput* const output = *response->AddOutput("x", DataType::kInt8, {4});
+  EXPECT_EQ(output->Allocate(4, kHost).code(), absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(output->allocated());
+  EXPECT_EQ(pool_->used(), 0u);
+  EXPECT_EQ(output->Allocate(4, kGpu0), absl::OkStatus()) << "takes none";
+}
+
+}  // namespace
+}  // namespace nereid

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// An application whose tensors are on a simulated GPU, and a model that computes on the CPU.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/capi/harness.h"
+
+namespace nereid_test {
+namespace {
+
+// The driver in this process, of which the server finds the same one: a library of that name is
+// loaded already.
+class Driver {
+ public:
+  Driver() {
+    setenv("SIMULATED_CUDA_GPUS", "1", 1);
+    library_ = dlopen(NEREID_SIMULATED_CUDA, RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(library_, nullptr) << dlerror();
+    EXPECT_EQ(Call<int(unsigned)>("cuInit", 0u), 0);
+    EXPECT_EQ((Call<int(void**, int)>("cuDevicePrimaryCtxRetain", &context_, 0)), 0);
+  }
+  ~Driver() { EXPECT_EQ(Call<int(int)>("cuDevicePrimaryCtxRelease_v2", 0), 0); }
+
+  void* Allocate(size_t byte_size) {
+    uintptr_t address = 0;
+    Push();
+    EXPECT_EQ((Call<int(uintptr_t*, size_t)>("cuMemAlloc_v2", &address, byte_size)), 0);
+    Pop();
+    return reinterpret_cast<void*>(address);
+  }
+  void Free(void* memory) {
+    Push();
+    EXPECT_EQ(Call<int(uintptr_t)>("cuMemFree_v2", reinterpret_cast<uintptr_t>(memory)), 0);
+    Pop();
+  }
+  void Copy(void* to, const void* from, size_t byte_size) {
+    Push();
+    void* stream = nullptr;
+    EXPECT_EQ((Call<int(void**, unsigned, int)>("cuStreamCreateWithPriority", &stream, 1u, 0)), 0);
+    EXPECT_EQ((Call<int(uintptr_t, uintptr_t, size_t, void*)>(
+                  "cuMemcpyAsync", reinterpret_cast<uintptr_t>(to),
+                  reinterpret_cast<uintptr_t>(from), byte_size, stream)),
+              0);
+    EXPECT_EQ(Call<int(void*)>("cuStreamSynchronize", stream), 0);
+    EXPECT_EQ(Call<int(void*)>("cuStreamDestroy_v2", stream), 0);
+    Pop();
+  }
+
+ private:
+  template <typename Signature, typename... Arguments>
+  int Call(const char* name, Arguments... arguments) {
+    return reinterpret_cast<Signature*>(dlsym(library_, name))(arguments...);
+  }
+  void Push() { EXPECT_EQ(Call<int(void*)>("cuCtxPushCurrent_v2", context_), 0); }
+  void Pop() {
+    void* popped = nullptr;
+    EXPECT_EQ(Call<int(void**)>("cuCtxPopCurrent_v2", &popped), 0);
+  }
+
+  void* library_ = nullptr;
+  void* context_ = nullptr;
+};
+
+TRITONSERVER_Error* GiveGpuMemory(TRITONSERVER_ResponseAllocator*, const char*, size_t byte_size,
+                                  TRITONSERVER_MemoryType, int64_t, void* userp, void** buffer,
+                                  void** buffer_userp, TRITONSERVER_MemoryType* type, int64_t* id) {
+  *buffer = static_cast<Driver*>(userp)->Allocate(byte_size);
+  *buffer_userp = userp;
+  *type = TRITONSERVER_MEMORY_GPU;
+  *id = 0;
+  return nullptr;
+}
+
+TRITONSERVER_Error* TakeGpuMemory(TRITONSERVER_ResponseAllocator*, void* buffer, void* userp,
+                                  size_t, TRITONSERVER_MemoryType type, int64_t) {
+  EXPECT_EQ(type, TRITONSERVER_MEMORY_GPU);
+  static_cast<Driver*>(userp)->Free(buffer);
+  return nullptr;
+}
+
+TEST(GpuTest, AModelOnTheCpuReadsAndWritesMemoryOfAGpu) {
+  Driver driver;
+  Repository repository;
+  repository.AddModel("id", IdentityConfig());
+  const TestServer server(repository);
+  const std::vector<float> values = {1, 2, 3};
+  const size_t byte_size = values.size() * sizeof(float);
+  void* const given = driver.Allocate(byte_size);
+  driver.Copy(given, values.data(), byte_size);
+
+  TRITONSERVER_ResponseAllocator* allocator = nullptr;
+  ASSERT_TRUE(
+      Ok(TRITONSERVER_ResponseAllocatorNew(&allocator, GiveGpuMemory, TakeGpuMemory, nullptr)));
+  DiaryAllocator unused;
+  {
+    Call call(server, "id", &unused);
+    call.SetAllocator(allocator, &driver);
+    const int64_t shape[] = {1, 3};
+    TRITONSERVER_InferenceRequest* const request = call.request();
+    ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestAddInput(request, "INPUT0", TRITONSERVER_TYPE_FP32,
+                                                         shape, 2)));
+    EXPECT_TRUE(Fails(TRITONSERVER_InferenceRequestAppendInputData(
+                          request, "INPUT0", given, byte_size, TRITONSERVER_MEMORY_GPU, 1),
+                      TRITONSERVER_ERROR_UNSUPPORTED, "is in GPU memory"))
+        << "there is no such GPU";
+    ASSERT_TRUE(Ok(TRITONSERVER_InferenceRequestAppendInputData(request, "INPUT0", given, byte_size,
+                                                                TRITONSERVER_MEMORY_GPU, 0)));
+    ASSERT_TRUE(Ok(call.Issue()));
+    const ResponsePtr response = call.TakeResponse();
+    ASSERT_TRUE(Ok(TRITONSERVER_InferenceResponseError(response.get())));
+    const char* name = nullptr;
+    TRITONSERVER_DataType data_type = TRITONSERVER_TYPE_INVALID;
+    const int64_t* dims = nullptr;
+    uint64_t dim_count = 0;
+    const void* base = nullptr;
+    size_t got = 0;
+    TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_CPU;
+    int64_t id = -1;
+    void* userp = nullptr;
+    ASSERT_TRUE(Ok(TRITONSERVER_InferenceResponseOutput(
+        response.get(), 0, &name, &data_type, &dims, &dim_count, &base, &got, &type, &id, &userp)));
+    EXPECT_EQ(type, TRITONSERVER_MEMORY_GPU);
+    EXPECT_EQ(id, 0);
+    ASSERT_EQ(got, byte_size);
+    std::vector<float> found(values.size());
+    driver.Copy(found.data(), base, byte_size);
+    EXPECT_EQ(found, values);
+  }
+  EXPECT_TRUE(Ok(TRITONSERVER_ResponseAllocatorDelete(allocator)));
+  driver.Free(given);
+}
+
+}  // namespace
+}  // namespace nereid_test
