@@ -67,7 +67,8 @@ absl::Status Services::Start(const Settings& settings) {
   RETURN_IF_ERROR(OpenAccessLog(settings.access_log));
   StartExecutors();
   RETURN_IF_ERROR(StartTracing(settings.trace));
-  shared_memory_ = std::make_unique<SharedMemoryRegistry>(settings.allow_client_shared_memory);
+  shared_memory_ = std::make_unique<SharedMemoryRegistry>(settings.allow_client_shared_memory,
+                                                          &server_->devices());
   RETURN_IF_ERROR(LoadApiKeys(settings.api_key_file));
   connection_room_ = std::make_shared<transport::ConnectionRoom>(UINT64_MAX);
   SetHttpOptions(settings);

@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -73,11 +74,18 @@ ModelStatisticsReport Report(ManagedModel* model) {
 }  // namespace
 
 ServerMetadata Server::Metadata() const {
-  return {options_.server_id,
-          options_.server_version.empty() ? kVersion : options_.server_version,
-          {"classification", "sequence", "model_repository", "model_repository(unload_dependents)",
-           "schedule_policy", "model_configuration", "system_shared_memory", "binary_tensor_data",
-           "parameters", "statistics", "trace", "logging"}};
+  ServerMetadata metadata = {
+      options_.server_id,
+      options_.server_version.empty() ? kVersion : options_.server_version,
+      {"classification", "sequence", "model_repository", "model_repository(unload_dependents)",
+       "schedule_policy", "model_configuration", "system_shared_memory", "binary_tensor_data",
+       "parameters", "statistics", "trace", "logging"}};
+  if (parts_->devices != nullptr && !parts_->devices->used().empty()) {
+    const auto after =
+        std::find(metadata.extensions.begin(), metadata.extensions.end(), "system_shared_memory");
+    metadata.extensions.insert(std::next(after), "cuda_shared_memory");
+  }
+  return metadata;
 }
 
 absl::StatusOr<ModelMetadata> Server::GetModelMetadata(absl::string_view name,

@@ -57,6 +57,12 @@ struct OutputFormats {
                        [](const Named& one) { return one.place.data != nullptr; });
   }
 
+  // Whether an output is written to memory of a GPU.
+  bool OnGpu() const {
+    return std::any_of(named.begin(), named.end(),
+                       [](const Named& one) { return one.place.place.type == MemoryType::kGpu; });
+  }
+
  private:
   // Requests name a handful of outputs: comparing is faster than hashing.
   const Named* Find(absl::string_view name) const {

@@ -17,7 +17,7 @@ absl::Status PlacedOutputAllocator::Allocate(const char* tensor_name, void* allo
                      " bytes to hold the results"));
   }
   buffer->base = slice->data;
-  buffer->place = MemoryPlace{};
+  buffer->place = slice->place;
   buffer->userp = nullptr;  // says to Release that nothing is to be freed
   return absl::OkStatus();
 }
@@ -26,16 +26,23 @@ void PlacedOutputAllocator::Release(const OutputBuffer& buffer) const {
   if (buffer.userp != nullptr) heap_.Release(buffer);
 }
 
-absl::Status PlacedOutputAllocator::Query(const char* tensor_name, void* /*allocator_userp*/,
+absl::Status PlacedOutputAllocator::Query(const char* tensor_name, void* allocator_userp,
                                           size_t* byte_size, MemoryPlace* place) const {
+  const auto* const formats = static_cast<const OutputFormats*>(allocator_userp);
+  const SharedMemorySlice* const slice =
+      tensor_name == nullptr ? nullptr : formats->PlaceOf(tensor_name);
+  if (slice != nullptr) {
+    *place = slice->place;
+    return absl::OkStatus();
+  }
   return heap_.Query(tensor_name, nullptr, byte_size, place);
 }
 
 OutputPlace PlacedOutputAllocator::FindPlace(const char* tensor_name, void* allocator_userp) const {
   const auto* const formats = static_cast<const OutputFormats*>(allocator_userp);
   const SharedMemorySlice* const slice = formats->PlaceOf(tensor_name);
-  if (slice == nullptr || slice->segment == nullptr) return {};
-  return {slice->data, slice->byte_size, &slice->segment->file()};
+  if (slice == nullptr || slice->file() == nullptr) return {};
+  return {slice->data, slice->byte_size, slice->file()};
 }
 
 }  // namespace nereid

@@ -25,6 +25,7 @@ class PlacedOutputAllocator final : public OutputAllocator {
   absl::Status Query(const char* tensor_name, void* allocator_userp, size_t* byte_size,
                      MemoryPlace* place) const override;
   OutputPlace FindPlace(const char* tensor_name, void* allocator_userp) const override;
+  Budget* host_budget() const override { return heap_.host_budget(); }
 
  private:
   const HeapOutputAllocator heap_;
@@ -40,7 +41,9 @@ struct OutputAllocators {
   // sends the bytes of outputs, or classifies them.
   Flight::Outputs For(const OutputFormats& formats, bool raw) const {
     if (!formats.HasPlaces()) return raw && !formats.Classifies() ? &lending : &heap;
-    return {&placed, std::make_shared<OutputFormats>(formats)};
+    Flight::Outputs outputs(&placed, std::make_shared<OutputFormats>(formats));
+    outputs.on_gpu = formats.OnGpu();
+    return outputs;
   }
 
   const HeapOutputAllocator heap;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
 
 namespace nereid {
 namespace {
@@ -12,7 +13,7 @@ class PlacedOutputAllocatorTest : public ::testing::Test {
  protected:
   PlacedOutputAllocatorTest() {
     formats_.named.push_back({"plain", {}, {}});
-    formats_.named.push_back({"placed", {}, {memory_.data(), memory_.size(), nullptr}});
+    formats_.named.push_back({"placed", {}, {memory_.data(), memory_.size(), {}, nullptr}});
   }
 
   absl::Status Allocate(const char* name, size_t byte_size) {
@@ -40,6 +41,26 @@ TEST_F(PlacedOutputAllocatorTest, OutputsGoWhereTheRequestSays) {
   EXPECT_FALSE(OutputFormats().HasPlaces());
 }
 
+TEST_F(PlacedOutputAllocatorTest, APlaceOnAGpuIsToldBeforeAndAfter) {
+  EXPECT_FALSE(formats_.OnGpu());
+  formats_.named[1].place.place = {MemoryType::kGpu, 2};
+  EXPECT_TRUE(formats_.OnGpu());
+  for (const char* name : {"placed", "plain"}) {
+    const bool on_gpu = std::string(name) == "placed";
+    MemoryPlace place{MemoryType::kGpu, 5};
+    ASSERT_TRUE(allocator_.Query(name, &formats_, nullptr, &place).ok());
+    EXPECT_EQ(place.type, on_gpu ? MemoryType::kGpu : MemoryType::kCpu) << name;
+    EXPECT_EQ(place.id, on_gpu ? 2 : 0) << name;
+    ASSERT_TRUE(Allocate(name, 100).ok());
+    EXPECT_EQ(buffer_.place.type, place.type) << name;
+    EXPECT_EQ(buffer_.place.id, place.id) << name;
+    allocator_.Release(buffer_);
+  }
+  EXPECT_EQ(allocator_.FindPlace("placed", &formats_).file, nullptr);
+  const OutputAllocators allocators(nullptr);
+  EXPECT_TRUE(allocators.For(formats_, true).on_gpu);
+}
+
 TEST_F(PlacedOutputAllocatorTest, ATensorThatIsTooLargeIsAnError) {
   const absl::Status status = Allocate("placed", 101);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
@@ -61,7 +82,7 @@ TEST(OutputAllocatorsTest, OnlyOutputsSentAsTheyAreAreLent) {
   formats.named.push_back({"b", {true, 3}, {}});
   EXPECT_EQ(allocators.For(formats, true).allocator, &allocators.heap);
   char memory = 0;
-  formats.named[1] = {"b", {true, 0}, {&memory, 1, nullptr}};
+  formats.named[1] = {"b", {true, 0}, {&memory, 1, {}, nullptr}};
   EXPECT_EQ(allocators.For(formats, true).allocator, &allocators.placed);
 }
 

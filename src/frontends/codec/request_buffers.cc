@@ -65,6 +65,11 @@ absl::StatusOr<SharedMemorySlice> RequestBuffers::FindOutput(const SharedMemoryR
 absl::StatusOr<InputBuffer> RequestBuffers::Borrow(const SharedMemoryRange& range,
                                                    DataType data_type) {
   ASSIGN_OR_RETURN(SharedMemorySlice slice, FindOutput(range));
+  if (slice.place.type == MemoryType::kGpu) {
+    if (!Charge(slice.byte_size)) return WhyNothing("a tensor in CUDA shared memory");
+    regions_.push_back(std::move(slice.memory));
+    return InputBuffer{slice.data, slice.byte_size, slice.place};
+  }
   const uint32_t element = DataTypeByteSize(data_type);
   const bool misaligned = element > 1 && reinterpret_cast<uintptr_t>(slice.data) % element != 0;
   if (data_type == DataType::kBytes || misaligned) {
@@ -72,15 +77,16 @@ absl::StatusOr<InputBuffer> RequestBuffers::Borrow(const SharedMemoryRange& rang
     if (copy == nullptr) return WhyNothing("a tensor in shared memory");
     return InputBuffer{copy, slice.byte_size, MemoryPlace{}};
   }
-  segments_.push_back(std::move(slice.segment));
-  return InputBuffer{slice.data, slice.byte_size, MemoryPlace{}, &segments_.back()->file()};
+  const FileMemory* const file = slice.file();
+  regions_.push_back(std::move(slice.memory));
+  return InputBuffer{slice.data, slice.byte_size, MemoryPlace{}, file};
 }
 
 void RequestBuffers::Clear() {
   inline_used_ = 0;
   blocks_.clear();
   adopted_.clear();
-  segments_.clear();
+  regions_.clear();
   bytes_copied_ = 0;
   units_.Return();
   refusal_ = absl::OkStatus();

@@ -63,9 +63,12 @@ class RequestBuffers {
   void set_shared_memory(const SharedMemoryRegistry* registry) { shared_memory_ = registry; }
   // The bytes of `range` for a tensor of `data_type`, which stay mapped until Clear(): in place, or
   // copied if they are misaligned or if their validity depends on what they say (BYTES), because
-  // the client can change them at any time. NOT_FOUND or INVALID_ARGUMENT for a wrong range.
+  // the client can change them at any time. Bytes of a GPU are always borrowed, and charged,
+  // because the core copies them for a backend that computes on CPUs. NOT_FOUND or INVALID_ARGUMENT
+  // for a wrong range.
   absl::StatusOr<InputBuffer> Borrow(const SharedMemoryRange& range, DataType data_type);
-  // The same for an output that is written there; the slice keeps it mapped.
+  // The same for an output that is written there; the slice keeps it mapped, and nothing is
+  // charged.
   absl::StatusOr<SharedMemorySlice> FindOutput(const SharedMemoryRange& range) const;
 
   // Frees everything, so that the object can serve the next request.
@@ -94,7 +97,7 @@ class RequestBuffers {
   BudgetUnits units_;
   absl::Status refusal_;
   const SharedMemoryRegistry* shared_memory_ = nullptr;
-  absl::InlinedVector<std::shared_ptr<const MappedSegment>, 1> segments_;
+  absl::InlinedVector<std::shared_ptr<const RegionMemory>, 1> regions_;
 };
 
 }  // namespace nereid

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/codec/shared_memory_request.h"
 
+#include <absl/strings/escaping.h>
+#include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
 namespace nereid {
@@ -42,9 +44,34 @@ TEST(SharedMemoryBodyTest, SaysWhatIsMissingOrWrong) {
 }
 
 TEST(SharedMemoryBodyTest, DescribesRegions) {
-  EXPECT_EQ(ToJson({}), "[]");
-  EXPECT_EQ(ToJson({{"a\"b", "/k", 8, 64}}),
+  EXPECT_EQ(ToJson(std::vector<SharedMemoryRegion>()), "[]");
+  EXPECT_EQ(ToJson(std::vector<CudaMemoryRegion>()), "[]");
+  EXPECT_EQ(ToJson(std::vector<CudaMemoryRegion>{{"c", 2, 64}}),
+            R"([{"name":"c","device_id":2,"byte_size":64}])");
+  EXPECT_EQ(ToJson(std::vector<SharedMemoryRegion>{{"a\"b", "/k", 8, 64}}),
             R"([{"name":"a\"b","key":"/k","offset":8,"byte_size":64}])");
+}
+
+TEST(SharedMemoryBodyTest, ReadsRegionsOfCudaMemory) {
+  const auto read = [](const std::string& handle) {
+    return ReadCudaRegisterRequest(
+        "r",
+        absl::StrCat(R"({"raw_handle":{"b64":")", handle, R"("},"device_id":1,"byte_size":8})"),
+        ParseBudget::UpTo(10000));
+  };
+  const std::string bytes(64, 'h');
+  const auto request = read(absl::Base64Escape(bytes));
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->handle, bytes);
+  EXPECT_EQ(request->region.name, "r");
+  EXPECT_EQ(request->region.device_id, 1);
+  EXPECT_EQ(request->region.byte_size, 8u);
+  for (const std::string& wrong :
+       {absl::Base64Escape(bytes + "h"), std::string("?"), std::string()}) {
+    EXPECT_EQ(read(wrong).status(),
+              absl::InvalidArgumentError(
+                  "'raw_handle' must be a valid base64 encoded cudaIpcMemHandle_t"));
+  }
 }
 
 TEST(SharedMemoryBodyTest, UnknownMembersAreRefusedByName) {

@@ -157,7 +157,7 @@ TEST_F(V2ResponseWriterTest, OutputsInSharedMemoryAreOnlyNamed) {
   AddNumbers<float>("OUTPUT0", DataType::kFp32, {1}, {1});
   AddNumbers<float>("OUTPUT1", DataType::kFp32, {1}, {2});
   OutputFormats formats;
-  formats.named.push_back({"OUTPUT0", {}, {place_, 4, nullptr}});
+  formats.named.push_back({"OUTPUT0", {}, {place_, 4, {}, nullptr}});
   formats.named.push_back({"OUTPUT1", {}, {}});
   const auto body = WriteV2Response(*response_, formats);
   ASSERT_TRUE(body.ok());

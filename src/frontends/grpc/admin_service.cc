@@ -174,24 +174,26 @@ absl::Status SystemUnregister(SharedMemoryRegistry* memory,
   return memory->Unregister(request.name());
 }
 
-// This build has no CUDA, so no region of that kind exists.
 absl::Status CudaStatus(SharedMemoryRegistry* memory,
                         const inference::CudaSharedMemoryStatusRequest& request,
-                        inference::CudaSharedMemoryStatusResponse* /*response*/) {
-  return request.name().empty() ? absl::OkStatus() : memory->CudaRegionError(request.name());
+                        inference::CudaSharedMemoryStatusResponse* response) {
+  ASSIGN_OR_RETURN(const std::vector<CudaMemoryRegion> regions,
+                   memory->CudaRegions(request.name()));
+  ToProto(regions, response);
+  return absl::OkStatus();
 }
 
 absl::Status CudaRegister(SharedMemoryRegistry* memory,
                           const inference::CudaSharedMemoryRegisterRequest& request,
                           inference::CudaSharedMemoryRegisterResponse* /*response*/) {
-  RETURN_IF_ERROR(memory->CheckAllowed());
-  return NoCudaError(request.name());
+  return memory->RegisterCuda({request.name(), request.device_id(), request.byte_size()},
+                              request.raw_handle());
 }
 
 absl::Status CudaUnregister(SharedMemoryRegistry* memory,
-                            const inference::CudaSharedMemoryUnregisterRequest& /*request*/,
+                            const inference::CudaSharedMemoryUnregisterRequest& request,
                             inference::CudaSharedMemoryUnregisterResponse* /*response*/) {
-  return memory->CheckAllowed();
+  return memory->UnregisterCuda(request.name());
 }
 
 // What a method about traces works with.

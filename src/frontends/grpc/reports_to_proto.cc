@@ -145,4 +145,14 @@ void ToProto(const std::vector<SharedMemoryRegion>& regions,
   }
 }
 
+void ToProto(const std::vector<CudaMemoryRegion>& regions,
+             inference::CudaSharedMemoryStatusResponse* response) {
+  for (const CudaMemoryRegion& region : regions) {
+    auto& status = (*response->mutable_regions())[region.name];
+    status.set_name(region.name);
+    status.set_device_id(static_cast<uint64_t>(region.device_id));
+    status.set_byte_size(region.byte_size);
+  }
+}
+
 }  // namespace nereid

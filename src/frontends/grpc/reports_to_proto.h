@@ -22,6 +22,8 @@ void ToProto(const std::vector<IndexEntry>& index, inference::RepositoryIndexRes
 
 void ToProto(const std::vector<SharedMemoryRegion>& regions,
              inference::SystemSharedMemoryStatusResponse* response);
+void ToProto(const std::vector<CudaMemoryRegion>& regions,
+             inference::CudaSharedMemoryStatusResponse* response);
 
 // Replaces in all strings of `message` what is not UTF-8, of which a client could not read a single
 // field of the answer: names and reasons may come from folders, backends and REST.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes about regions of shared memory. This build has no CUDA, so no region of that kind exists.
+// Routes about regions of shared memory.
 #include <absl/strings/str_cat.h>
 
 #include "frontends/codec/shared_memory_request.h"
@@ -43,23 +43,30 @@ HttpResponse SystemUnregister(const HttpEndpoints& endpoints, const HttpCall& ca
 }
 
 HttpResponse CudaStatus(const HttpEndpoints& endpoints, const HttpCall& call) {
-  const std::string name = call.names.region.Decoded();
-  if (name.empty()) return JsonResponse("[]");
-  return StatusResponse(endpoints.shared_memory->CudaRegionError(name));
+  const auto regions = endpoints.shared_memory->CudaRegions(call.names.region.Decoded());
+  return regions.ok() ? JsonResponse(ToJson(*regions)) : StatusResponse(regions.status());
 }
 
 HttpResponse CudaRegister(const HttpEndpoints& endpoints, const HttpCall& call) {
   const absl::Status allowed = endpoints.shared_memory->CheckAllowed();
   if (!allowed.ok()) return StatusResponse(allowed);
   if (call.names.region.empty()) return NoRegion("cuda");
-  return StatusResponse(NoCudaError(call.names.region.Decoded()));
+  const std::string name = call.names.region.Decoded();
+  const absl::Status possible = endpoints.shared_memory->CheckCuda(name);
+  if (!possible.ok()) return StatusResponse(possible);
+  const auto request =
+      ReadCudaRegisterRequest(name, call.request->body_text(), endpoints.BudgetOf(*call.request));
+  if (!request.ok()) return StatusResponse(request.status());
+  return EmptyOr(endpoints.shared_memory->RegisterCuda(request->region, request->handle));
 }
 
 HttpResponse CudaUnregister(const HttpEndpoints& endpoints, const HttpCall& call) {
   const absl::Status allowed = endpoints.shared_memory->CheckAllowed();
   if (!allowed.ok()) return StatusResponse(allowed);
-  return EmptyOr(
-      CheckUnregisterRequest(call.request->body_text(), endpoints.BudgetOf(*call.request)));
+  const absl::Status body =
+      CheckUnregisterRequest(call.request->body_text(), endpoints.BudgetOf(*call.request));
+  return EmptyOr(body.ok() ? endpoints.shared_memory->UnregisterCuda(call.names.region.Decoded())
+                           : body);
 }
 
 constexpr HttpRoute kSharedMemoryRoutes[] = {
@@ -82,18 +89,18 @@ constexpr HttpRoute kSharedMemoryRoutes[] = {
     {"/v2/cudasharedmemory[/region/{region}]/status",
      RouteMethods::kGet,
      ApiGroup::kSharedMemory,
-     &RespondNow<CudaStatus>,
-     {"Regions of CUDA memory: this build has none", "CudaRegions"}},
+     &RespondLater<CudaStatus>,
+     {"Registered regions of CUDA memory", "CudaRegions"}},
     {"/v2/cudasharedmemory[/region/{region}]/register",
      RouteMethods::kPost,
      ApiGroup::kSharedMemory,
-     &RespondNow<CudaRegister>,
-     {"Is refused: this build has no CUDA", nullptr, "RegisterCuda", BodyForm::kJson, false, true}},
+     &RespondLater<CudaRegister>,
+     {"Register a region of CUDA memory", nullptr, "RegisterCuda", BodyForm::kJson, false, true}},
     {"/v2/cudasharedmemory[/region/{region}]/unregister",
      RouteMethods::kPost,
      ApiGroup::kSharedMemory,
      &RespondLater<CudaUnregister>,
-     {"Unregister regions of CUDA memory", nullptr, nullptr, BodyForm::kJson, true, true}},
+     {"Unregister a region of CUDA memory, or all", nullptr, nullptr, BodyForm::kJson, true, true}},
 };
 
 }  // namespace

@@ -178,13 +178,17 @@ TEST_F(SharedMemoryRegistryTest, ATruncatedSegmentIsRefused) {
 
 TEST_F(SharedMemoryRegistryTest, ThereIsNoCuda) {
   ASSERT_TRUE(Register("r", 0, 10).ok());
-  EXPECT_EQ(registry_.CudaRegionError("r").message(),
+  EXPECT_EQ(registry_.CudaRegions("r").status().message(),
             "The region named 'r' is registered as system shared memory, not CUDA shared memory");
-  EXPECT_EQ(registry_.CudaRegionError("s").message(),
+  EXPECT_EQ(registry_.CudaRegions("s").status().message(),
             "Unable to find cuda shared memory region: 's'");
-  EXPECT_EQ(NoCudaError("s"),
-            absl::InvalidArgumentError(
-                "failed to register CUDA shared memory region: 's', GPUs not supported"));
+  EXPECT_TRUE(registry_.CudaRegions("")->empty());
+  const absl::Status none = absl::InvalidArgumentError(
+      "failed to register CUDA shared memory region: 's', GPUs not supported");
+  EXPECT_EQ(registry_.CheckCuda("s"), none);
+  EXPECT_EQ(registry_.RegisterCuda({"s", 0, 10}, std::string(64, 'h')), none);
+  EXPECT_TRUE(registry_.UnregisterCuda("").ok());
+  EXPECT_TRUE(registry_.Find({"r", 0, 1}).ok());
 }
 
 TEST_F(SharedMemoryRegistryTest, OnlyIfClientsMay) {
