@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kProblems = 1;
 constexpr int kCannot = 2;
+constexpr int kMostGpus = 64;
 
 // What the setters fill.
 struct CheckLine {
@@ -57,6 +58,8 @@ CommandTable TableFor(CheckLine* line) {
          o->auto_complete_config = false;
          return absl::OkStatus();
        }},
+      WholeFlag("gpus", &o->gpus, 0, kMostGpus,
+                "the machine that is to serve has N GPUs, numbered from 0"),
       TurnOnFlag("model-namespacing", &o->layout.namespacing,
                  "models of the same name in several DIRs are no problem")};
   table.flags[0].repeated = true;

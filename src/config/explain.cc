@@ -228,14 +228,14 @@ bool ReadText(const FileSystem& fs, const ConfigSource& source, ExplainedConfig*
   return false;
 }
 
-void Check(const ConfigSource& source, const inference::ModelConfig& config,
-           ExplainedConfig* explained) {
+void Check(const ConfigSource& source, const PlacementRules& rules,
+           const inference::ModelConfig& config, ExplainedConfig* explained) {
   Diagnostics diagnostics;
   CheckConfig(config, &diagnostics);
   // A backend may still complete these, if auto-completion is on.
   if (!source.auto_complete || config.input_size() > 0) CheckTensors(config, &diagnostics);
   if (config.input_size() > 0) CheckBatchTensors(config, &diagnostics);
-  CheckInstanceGroups(config, PlacementRules(), &diagnostics);
+  CheckInstanceGroups(config, rules, &diagnostics);
   CheckSupported(config, &diagnostics);
   if (config.name() != source.expected_name) {
     diagnostics.Add(
@@ -258,7 +258,8 @@ void Check(const ConfigSource& source, const inference::ModelConfig& config,
 
 }  // namespace
 
-ExplainedConfig ExplainModelConfig(const FileSystem& fs, const ConfigSource& source) {
+ExplainedConfig ExplainModelConfig(const FileSystem& fs, const ConfigSource& source,
+                                   const RulesOfBackend& rules_of) {
   ExplainedConfig explained;
   auto config = std::make_unique<inference::ModelConfig>();
   std::string text;
@@ -285,7 +286,10 @@ ExplainedConfig ExplainModelConfig(const FileSystem& fs, const ConfigSource& sou
   explained.notes = FieldsWithoutEffect(*config);
   NormalizeConfig(config.get());
   reasons.Note(*config, "default");
-  NormalizeInstanceGroups({}, config.get());
+  const PlacementRules rules = rules_of ? rules_of(config->backend()) : PlacementRules();
+  for (std::string& line : NormalizeInstanceGroups(rules, config.get())) {
+    explained.notes.push_back(std::move(line));
+  }
   reasons.Note(*config, "default, unless the backend prefers another");
   explained.fields = reasons.Fields(*config);
   if (config->input_size() == 0 || config->output_size() == 0) {
@@ -295,7 +299,7 @@ ExplainedConfig ExplainModelConfig(const FileSystem& fs, const ConfigSource& sou
           "loads");
     }
   }
-  if (completed.ok()) Check(source, *config, &explained);
+  if (completed.ok()) Check(source, rules, *config, &explained);
   explained.config.emplace(std::move(config), explained.file_exists);
   return explained;
 }

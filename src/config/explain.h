@@ -44,7 +44,12 @@ struct ExplainedConfig {
   std::function<int(const std::string& field)> line_of = [](const std::string&) { return 0; };
 };
 
-ExplainedConfig ExplainModelConfig(const FileSystem& fs, const ConfigSource& source);
+// What decides where the instances of models of a backend run.
+using RulesOfBackend = std::function<PlacementRules(const std::string& backend)>;
+
+// `rules_of`: as a server on a machine with GPUs would have them; null: there are none.
+ExplainedConfig ExplainModelConfig(const FileSystem& fs, const ConfigSource& source,
+                                   const RulesOfBackend& rules_of = nullptr);
 
 }  // namespace nereid
 

@@ -11,12 +11,14 @@
 #include <set>
 #include <utility>
 
+#include "backend_host/backend_library.h"
 #include "backend_host/backend_location.h"
 #include "base/json_writer.h"
 #include "base/status_macros.h"
 #include "config/ensemble_members.h"
 #include "config/relations.h"
 #include "config/version_policy.h"
+#include "device/device_options.h"
 #include "lifecycle/plan/load_planner.h"
 
 namespace nereid {
@@ -79,6 +81,37 @@ void NoteRuntime(const BackendLocation& backend, const ParsedConfig& config, Che
       after + 1, {"runtime", absl::StrCat("\"", kPythonRuntime, "\""),
                   absl::StrCat("there is no library of the backend, but '", backend.code(), "'")});
 }
+
+// How instances are placed on the GPUs of a machine, by what the backends' libraries say of
+// themselves. A backend whose library is not found may use GPUs.
+class Placement {
+ public:
+  Placement(const FileSystem& fs, const CheckOptions& options) : fs_(fs), options_(options) {}
+
+  PlacementRules RulesOf(const std::string& backend) {
+    PlacementRules rules;
+    for (int gpu = 0; gpu < options_.gpus; ++gpu) rules.gpus.push_back(gpu);
+    rules.min_compute_capability = DeviceOptions::kMinComputeCapability;
+    rules.computes_on_cpus = options_.gpus > 0 && ComputesOnCpus(backend);
+    return rules;
+  }
+
+ private:
+  // Looks for the mark among the names that the library holds, without loading it.
+  bool ComputesOnCpus(const std::string& backend) {
+    const auto [known, is_new] = known_.try_emplace(backend, false);
+    if (!is_new || options_.backend_directory.empty() || backend.empty()) return known->second;
+    const std::string folder = JoinPath(options_.backend_directory, backend);
+    const absl::StatusOr<std::string> library =
+        fs_.ReadFile(JoinPath(folder, absl::StrCat("libtriton_", backend, ".so")));
+    known->second = library.ok() && absl::StrContains(*library, kComputesOnCpusMark);
+    return known->second;
+  }
+
+  const FileSystem& fs_;
+  const CheckOptions& options_;
+  std::map<std::string, bool> known_;
+};
 
 // Checks whether the backend exists.
 void CheckBackend(const CheckOptions& options, const ParsedConfig& config, const std::string& file,
@@ -305,6 +338,10 @@ absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs
   std::vector<CheckedModel> models;
   std::vector<Candidate> candidates;
   std::map<ModelId, std::vector<std::string>> members;
+  Placement placement(fs, options);
+  const RulesOfBackend rules_of = [&](const std::string& backend) {
+    return placement.RulesOf(backend);
+  };
   for (const auto& [id, directories] : found) {
     for (const std::string& directory : directories) {
       ConfigSource source;
@@ -313,7 +350,7 @@ absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs
       source.rename = IsRenamed(options.layout, id.name, directory);
       source.auto_complete = options.auto_complete_config;
       source.model_config_name = options.model_config_name;
-      ExplainedConfig explained = ExplainModelConfig(fs, source);
+      ExplainedConfig explained = ExplainModelConfig(fs, source, rules_of);
       CheckedModel& model = models.emplace_back();
       model.name = id.name;
       model.directory = directory;

@@ -52,6 +52,7 @@ struct CheckOptions {
   std::string backend_directory;    // where backends are looked for; empty: nowhere
   bool backends_required = false;   // a missing backend is a problem
   ParameterCheck check_parameters;  // may be empty
+  int gpus = 0;                     // of the machine that is to serve, numbered from 0
 };
 
 // The models in the order of their names. An error of the file system if a repository cannot be

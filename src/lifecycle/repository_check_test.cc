@@ -58,6 +58,32 @@ TEST_F(RepositoryCheckTest, FindsAllThatIsWrongAtOnce) {
   EXPECT_THAT(json, ::testing::EndsWith(R"("problems":4,"warnings":0})"));
 }
 
+TEST_F(RepositoryCheckTest, JudgesForAMachineWithGpus) {
+  fs_.WriteFile("/r/open/config.pbtxt", "backend: 'other'");
+  fs_.WriteFile("/r/open/1/x", "");
+  fs_.WriteFile("/r/second/config.pbtxt",
+                "backend: 'other'\ninstance_group { gpus: 1 kind: KIND_GPU }");
+  fs_.WriteFile("/r/second/1/x", "");
+  fs_.WriteFile("/b/onnxruntime/libtriton_onnxruntime.so",
+                "\x7f"
+                "ELF...NEREID_BackendComputesOnCpus...");
+  options_.backend_directory = "/b";
+  options_.gpus = 1;
+  const std::string text = ToText(Check());
+  EXPECT_THAT(text, HasSubstr("note: instance group good of model good runs on the CPU: backend "
+                              "'onnxruntime' computes on CPUs\n"));
+  EXPECT_THAT(text, HasSubstr("note: instance group open of model open runs on GPU 0 with 1 "
+                              "instance\n"));
+  EXPECT_THAT(text, HasSubstr("/r/second/config.pbtxt:2: instance group second_0 of model second "
+                              "specifies invalid or unsupported gpu id 1."));
+  options_.gpus = 2;
+  EXPECT_EQ(CountProblems(Check()), 0u);
+  options_.gpus = 0;
+  const std::string without = ToText(Check());
+  EXPECT_THAT(without, HasSubstr("second has kind KIND_GPU but no GPUs are available"));
+  EXPECT_THAT(without, testing::Not(HasSubstr(" runs on ")));
+}
+
 TEST_F(RepositoryCheckTest, SaysWhatTheBackendSaysOfParameters) {
   fs_.WriteFile("/r/good/config.pbtxt",
                 "backend: 'onnxruntime'\nparameters { key: 'a' value { string_value: '1' } }\n"
