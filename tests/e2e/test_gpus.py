@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +30,7 @@ from support.nereid import INTERPRETER, start_nereid
 from support.poll import poll_until
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
+from support.stage import server_binary
 
 def config(server: ServerProcess, model: str) -> list[tuple[str, str, int, list[int]]]:
     groups = raw_http.get(server.http_url, f"/v2/models/{model}/config").json()["instance_group"]
@@ -99,6 +102,27 @@ def test_a_backend_without_code_for_gpus_stays_on_the_cpu(
     assert any(f"here_0 of model here runs on the CPU: {on_cpus}" in line for line in why)
     on_all = "on GPU 0" if gpus == 1 else "on each of the GPUs 0, 1, 2"
     assert any(f"open of model open runs {on_all} with 1 instance" in line for line in why)
+
+
+@pytest.mark.parametrize("gpus", PLACES)
+def test_the_check_knows_it_beforehand(tmp_path: Path, gpus: int) -> None:
+    models = ModelRepository(tmp_path / "models")
+    add_groups(models)
+    models.add_identity("here")
+    command = [str(server_binary()), "check", "--json", f"--gpus={gpus}", str(models.root)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    told = {model["name"]: model for model in json.loads(done.stdout)["models"]}
+    for model, expected in PLACES[gpus].items():
+        problems = [problem["text"] for problem in told[model]["problems"]]
+        if isinstance(expected, str):
+            assert any(expected in problem for problem in problems), (model, problems)
+        else:
+            assert not problems, (model, problems)
+            on = re.findall(r"runs (on the CPU|on GPU|on each|where)", str(told[model]["notes"]))
+            assert bool(on) == (gpus > 0), model
+            assert ("on GPU" in on or "on each" in on) == any("on GPU" in place for place in expected)
+    on_cpus = "runs on the CPU: backend 'identity' computes on CPUs"
+    assert (on_cpus in str(told["here"]["notes"])) == (gpus > 0)
 
 
 def test_the_server_names_its_gpus(placed: tuple[int, ServerProcess]) -> None:
@@ -183,6 +207,34 @@ def test_tensors_go_through_a_gpu_and_nothing_stays_there(
     server.stop()
     state = dict(line.split() for line in (tmp_path / "state").read_text().splitlines())
     assert (state["alive"], state["early_frees"], state["copies"]) == ("0", "0", str(65 * 3))
+
+
+def model_ready(server: ServerProcess, model: str) -> bool:
+    return raw_http.get(server.http_url, f"/v2/models/{model}/ready").status == 200
+
+
+def test_a_gpu_that_fails_takes_only_its_models_along(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """The backend's third copy ends the context; the server asks the driver, and does not ask again."""
+    for gpu in (0, 1):
+        add_testing(
+            model_repository, f"on{gpu}", "gpu_identity", f"instance_group {{ gpus: [ {gpu} ] }}"
+        )
+    model_repository.add_identity("cpu")
+    options = ("--strict-readiness=false", "--allow-nereid-api=true")
+    server = server_factory(
+        model_repository, *options, env=simulated_gpus(2, faults="copy:3:700")
+    )
+    assert model_ready(server, "on0")
+    assert echo(server.http_url, "on0").status == 500
+    poll_until("not ready", lambda: not model_ready(server, "on0"))
+    assert len(re.findall(r"E\d{4} .*GPU 0 .*has failed and needs a new start", server.log_text())) == 1
+    for model in ("on1", "cpu"):
+        assert echo(server.http_url, model).status == 200
+        assert model_ready(server, model)
+    live = raw_http.get(server.http_url, "/v2/nereid/live").json()["server"]["gpus"]
+    assert ["failure" in gpu for gpu in live] == [True, False]
 
 
 def test_pools_have_the_sizes_of_the_options(

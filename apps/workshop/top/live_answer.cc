@@ -7,6 +7,16 @@
 namespace nereid {
 namespace {
 
+LiveGpuAnswer GpuOf(const JsonValue& from) {
+  LiveGpuAnswer gpu;
+  ReadMember(from, "id", &gpu.id);
+  ReadMember(from, "memory_bytes", &gpu.memory_bytes);
+  ReadMember(from, "utilization", &gpu.utilization);
+  ReadMember(from, "memory_used_bytes", &gpu.memory_used_bytes);
+  gpu.failed = FindMember(from, "failure") != nullptr;
+  return gpu;
+}
+
 LiveServerAnswer ServerOf(const JsonValue& from) {
   LiveServerAnswer server;
   ReadMember(from, "name", &server.name);
@@ -16,6 +26,7 @@ LiveServerAnswer ServerOf(const JsonValue& from) {
   ReadMember(from, "succeeded", &server.succeeded);
   ReadMember(from, "failed", &server.failed);
   ReadMember(from, "queued", &server.queued);
+  ReadEach(from, "gpus", [&](const JsonValue& gpu) { server.gpus.push_back(GpuOf(gpu)); });
   return server;
 }
 

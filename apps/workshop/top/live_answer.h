@@ -27,10 +27,19 @@ struct LiveModelAnswer {
   std::map<std::string, Counts> phases_ns;  // "p50", "p99" by phase
 };
 
+struct LiveGpuAnswer {
+  int64_t id = 0;
+  uint64_t memory_bytes = 0;
+  double utilization = -1;         // 0 to 1; negative: not measured
+  uint64_t memory_used_bytes = 0;  // known if the utilization is
+  bool failed = false;
+};
+
 struct LiveServerAnswer {
   std::string name, version;
   uint64_t uptime_ns = 0, in_flight = 0, succeeded = 0, failed = 0;
   int64_t queued = 0;
+  std::vector<LiveGpuAnswer> gpus;  // that the server uses
 };
 
 struct LiveAnswer {

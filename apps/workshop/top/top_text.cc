@@ -160,6 +160,25 @@ std::string ServerLine(const std::string& url, const TopView& view) {
                       view.restarted ? "  (it was started anew)" : "");
 }
 
+// How busy each GPU is, and how full its memory.
+std::string GpuLine(const std::vector<LiveGpuAnswer>& gpus) {
+  constexpr double kGib = 1024.0 * 1024 * 1024;
+  std::string line;
+  for (const LiveGpuAnswer& gpu : gpus) {
+    absl::StrAppend(&line, line.empty() ? "" : "  ", "GPU ", gpu.id);
+    if (gpu.failed) {
+      line += " FAILED";
+    } else if (gpu.utilization < 0) {
+      absl::StrAppendFormat(&line, " %.1f GiB", static_cast<double>(gpu.memory_bytes) / kGib);
+    } else {
+      absl::StrAppendFormat(&line, " %.0f%% %.1f/%.1f GiB", gpu.utilization * 100,
+                            static_cast<double>(gpu.memory_used_bytes) / kGib,
+                            static_cast<double>(gpu.memory_bytes) / kGib);
+    }
+  }
+  return line;
+}
+
 }  // namespace
 
 std::string FitLine(const std::string& text, size_t width) {
@@ -169,10 +188,12 @@ std::string FitLine(const std::string& text, size_t width) {
 
 std::vector<std::string> TopLines(const std::string& url, TopView view, const TopLayout& layout) {
   SortRows(layout.sort, &view.rows);
-  std::vector<std::string> lines = {FitLine(ServerLine(url, view), layout.width), ""};
-  constexpr size_t kAround = 4;  // lines besides the rows: server, space, titles, what is left out
+  std::vector<std::string> lines = {FitLine(ServerLine(url, view), layout.width)};
+  if (!view.gpus.empty()) lines.push_back(FitLine(GpuLine(view.gpus), layout.width));
+  lines.emplace_back();
+  const size_t around = lines.size() + 2;  // lines besides the rows: also titles, what is left out
   uint64_t left_out = view.not_shown;
-  const size_t most = layout.height > kAround ? layout.height - kAround : 1;
+  const size_t most = layout.height > around ? layout.height - around : 1;
   if (layout.height > 0 && view.rows.size() > most) {
     left_out += view.rows.size() - most;
     view.rows.resize(most);

@@ -73,6 +73,18 @@ digits      READY         1234     0.5       2   97%
 )");
 }
 
+TEST(TopTextTest, GpusHaveALineOfTheirOwn) {
+  TopView view = View();
+  const uint64_t gib = uint64_t{1} << 30;
+  view.gpus = {
+      {0, 80 * gib, 0.37, 20 * gib, false}, {1, 80 * gib, -1, 0, false}, {2, gib, 0, 0, true}};
+  const std::vector<std::string> lines = TopLines("http://h:8000", view, {});
+  EXPECT_EQ(lines[1], "GPU 0 37% 20.0/80.0 GiB  GPU 1 80.0 GiB  GPU 2 FAILED");
+  EXPECT_EQ(lines[2], "");
+  view.rows.resize(20, view.rows[0]);
+  EXPECT_EQ(TopLines("http://h:8000", view, {0, 10}).size(), 10u);
+}
+
 TEST(TopTextTest, NoLineIsWiderThanTheTerminal) {
   for (size_t width = 1; width < 200; ++width) {
     for (const std::string& line : TopLines("http://h:8000", View(), {width, 24})) {

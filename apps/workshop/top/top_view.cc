@@ -143,6 +143,7 @@ TopView MakeTopView(const LiveAnswer* before, const LiveAnswer& now) {
   view.server = absl::StrCat(now.server.name, " ", now.server.version);
   view.uptime_ns = now.server.uptime_ns;
   view.in_flight = now.server.in_flight;
+  view.gpus = now.server.gpus;
   view.queued = now.server.queued;
   view.not_shown = now.not_shown;
   const double seconds = before == nullptr ? 0 : SecondsBetween(*before, now);

@@ -32,6 +32,7 @@ struct TopView {
   int64_t queued = 0;
   std::optional<double> requests_per_s, failures_per_s;
   bool restarted = false;  // since the earlier answer
+  std::vector<LiveGpuAnswer> gpus;
   std::vector<TopRow> rows;
 };
 

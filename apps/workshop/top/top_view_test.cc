@@ -137,7 +137,8 @@ TEST(TopViewTest, Sorting) {
 
 TEST(LiveAnswerTest, Reading) {
   const auto answer = ReadLive(R"({"now_ns":9,"now_unix_ms":1,"server":{"name":"nereid",
-"version":"1.0","uptime_ns":8,"in_flight":7,"queued":6,"succeeded":5,"failed":4},"not_shown":3,
+"version":"1.0","uptime_ns":8,"in_flight":7,"queued":6,"succeeded":5,"failed":4,"gpus":[
+{"id":1,"memory_bytes":4,"utilization":0.5,"memory_used_bytes":2},{"id":2,"failure":"x"}]},"not_shown":3,
 "models":[{"name":"m","version":"1","state":"READY","reason":"","in_flight":1,"instances":2,
 "busy_ns":3,"queued":4,"succeeded":5,"failed":{"rejected":6,"new":7},"batch_sizes":{"8":1},
 "recent":{"reasons":{"full":2},"phases_ns":{"queue":{"p50":1,"p90":2,"p99":3}}}},
@@ -146,6 +147,12 @@ TEST(LiveAnswerTest, Reading) {
   EXPECT_EQ(answer->now_ns, 9u);
   EXPECT_EQ(answer->not_shown, 3u);
   EXPECT_EQ(answer->server.in_flight, 7u);
+  ASSERT_EQ(answer->server.gpus.size(), 2u);
+  EXPECT_EQ(answer->server.gpus[0].utilization, 0.5);
+  EXPECT_EQ(answer->server.gpus[0].memory_used_bytes, 2u);
+  EXPECT_FALSE(answer->server.gpus[0].failed);
+  EXPECT_TRUE(answer->server.gpus[1].failed);
+  EXPECT_LT(answer->server.gpus[1].utilization, 0);
   ASSERT_EQ(answer->models.size(), 2u);
   const LiveModelAnswer& model = answer->models[0];
   EXPECT_TRUE(model.serves);
