@@ -20,7 +20,11 @@ TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend* backend) {
     NB_RETURN_IF_ERROR(nereid_backend::RequireApi(15));
     NB_ASSIGN_OR_RETURN(const nereid_backend::Json settings,
                         nereid_backend::ReadBackendSettings(backend));
-    return nereid_backend::ReadSettings(nereid_backend::kTestingOptions, settings).TakeError();
+    NB_ASSIGN_OR_RETURN(const nereid_backend::OptionValues values,
+                        nereid_backend::ReadSettings(nereid_backend::kTestingOptions, settings));
+    if (!values.Bool("device-blocking").value_or(false)) return Error();
+    return Error(
+        TRITONBACKEND_BackendSetExecutionPolicy(backend, TRITONBACKEND_EXECUTION_DEVICE_BLOCKING));
   });
 }
 

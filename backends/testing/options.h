@@ -17,7 +17,10 @@ inline constexpr OptionSpec kTestingParameters[] = {
     IntegerOption("batch_sum_limit", 0, INT32_MAX),
 };
 
-inline constexpr BackendOptions kTestingOptions = {"testing", kTestingParameters, {}};
+// Of --backend-config=testing,NAME=VALUE.
+inline constexpr OptionSpec kTestingSettings[] = {BoolOption("device-blocking")};
+
+inline constexpr BackendOptions kTestingOptions = {"testing", kTestingParameters, kTestingSettings};
 
 }  // namespace nereid_backend
 

@@ -35,13 +35,21 @@ BackendInstance::BackendInstance(BackendModel* model, InstanceSpec spec, int ind
   lender_ = std::shared_ptr<const void>(this, [promise](const void*) { promise->set_value(); });
 }
 
+void BackendInstance::OnBackendsThread(absl::FunctionRef<void()> job) {
+  if (device_thread_ == nullptr) return job();
+  device_thread_->Run(job);
+}
+
 absl::Status BackendInstance::Initialize() {
   const LoadedBackend& backend = *model_->backend();
   const auto initialize = backend.entry_points().instance_initialize;
   if (initialize != nullptr) {
-    RETURN_IF_ERROR(CallBackend(backend.name(), model_->name(),
-                                "TRITONBACKEND_ModelInstanceInitialize",
-                                [&] { return initialize(Handle(this)); }));
+    absl::Status status;
+    OnBackendsThread([&] {
+      status = CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceInitialize",
+                           [&] { return initialize(Handle(this)); });
+    });
+    RETURN_IF_ERROR(status);
   }
   SetTakesRequests(!spec_.passive);
   return absl::OkStatus();
@@ -85,9 +93,11 @@ void BackendInstance::Finalize() {
   all_back_.wait();
   const LoadedBackend& backend = *model_->backend();
   if (const auto finalize = backend.entry_points().instance_finalize; finalize != nullptr) {
-    const absl::Status status =
-        CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceFinalize",
-                    [&] { return finalize(Handle(this)); });
+    absl::Status status;
+    OnBackendsThread([&] {
+      status = CallBackend(backend.name(), model_->name(), "TRITONBACKEND_ModelInstanceFinalize",
+                           [&] { return finalize(Handle(this)); });
+    });
     if (!status.ok()) {
       LOG_ERROR << "failed finalizing instance '" << spec_.name << "': " << status.message();
     }
@@ -131,6 +141,12 @@ std::shared_ptr<LentBatch> BackendInstance::Lend(Batch* batch,
 }
 
 Duration BackendInstance::Execute(Batch batch) {
+  Duration took(0);
+  OnBackendsThread([&] { took = ExecuteHere(std::move(batch)); });
+  return took;
+}
+
+Duration BackendInstance::ExecuteHere(Batch batch) {
   Clock* const clock = model_->serving_model()->clock();
   const TimePoint start = clock->Now();
   const Duration in_receivers = ResponseStream::TimeInReceivers();

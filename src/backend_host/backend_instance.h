@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BackendInstance: one model instance as its backend sees it; the object behind a
-// TRITONBACKEND_ModelInstance*. Initialised and finalised on its own thread, executed by one thread
-// at a time; reports are thread-safe.
+// TRITONBACKEND_ModelInstance*. Initialised and finalised on its own thread or that of its device,
+// executed by one thread at a time; reports are thread-safe.
 #ifndef NEREID_BACKEND_HOST_BACKEND_INSTANCE_H_
 #define NEREID_BACKEND_HOST_BACKEND_INSTANCE_H_
 
@@ -15,6 +15,7 @@
 #include "backend_host/backend_model.h"
 #include "backend_host/execution_scope.h"
 #include "base/mutex.h"
+#include "execution/device_thread.h"
 #include "execution/instance.h"
 #include "infer/infer_request.h"
 
@@ -31,7 +32,9 @@ class BackendInstance final : public Instance {
   absl::Status Initialize() override;
   Duration Execute(Batch batch) override;
   uint32_t most_separate() const override { return most_separate_.load(std::memory_order_relaxed); }
-  bool lendable() const override { return lendable_.load(std::memory_order_relaxed) && !yields(); }
+  bool lendable() const override {
+    return device_thread_ == nullptr && lendable_.load(std::memory_order_relaxed) && !yields();
+  }
   bool yields() const override {
     return !available_.load(std::memory_order_acquire) && model_->available_instances() > 0;
   }
@@ -41,6 +44,12 @@ class BackendInstance final : public Instance {
   // backend keeps requests beyond their execution, as for streams, for which nobody should wait.
   // REQUIRES: called before the instance is told to end.
   void set_settled(std::function<void()> settled) { settled_ = std::move(settled); }
+
+  // The backend initialises, executes and finalises the instance on this thread; null: on the
+  // instance's own. REQUIRES: called before Initialize.
+  void set_device_thread(std::shared_ptr<DeviceThread> thread) {
+    device_thread_ = std::move(thread);
+  }
 
   // TRITONBACKEND_ModelInstanceReady; OK if the backend does not export it. Any thread.
   absl::Status CheckReady();
@@ -72,6 +81,9 @@ class BackendInstance final : public Instance {
   void* state = nullptr;  // the backend's own
 
  private:
+  // Calls `job` on the thread that calls the backend, and waits.
+  void OnBackendsThread(absl::FunctionRef<void()> job);
+  Duration ExecuteHere(Batch batch);
   // Hands the batch to the backend, which then owns each request.
   std::shared_ptr<LentBatch> Lend(Batch* batch, std::vector<TRITONBACKEND_Request*>* pointers);
   // The backend refused the batch: answers and releases the requests that the backend has not
@@ -101,7 +113,8 @@ class BackendInstance final : public Instance {
   // Fulfilled when the last batch held by the backend has been released.
   std::future<void> all_back_;
   std::shared_ptr<const void> lender_;
-  std::function<void()> settled_;  // null: nobody wants to know
+  std::function<void()> settled_;                // null: nobody wants to know
+  std::shared_ptr<DeviceThread> device_thread_;  // null: none
   mutable Mutex mu_;
   std::vector<TRITONSERVER_BufferAttributes> memory_ ABSL_GUARDED_BY(mu_);
   bool takes_requests_ ABSL_GUARDED_BY(mu_) = false;

@@ -24,7 +24,7 @@ from support.gpus import (
     places_in,
     simulated_gpus,
 )
-from support.infer import assert_serving, echo
+from support.infer import assert_serving, echo, echo_document
 from support.metrics import metric, read_metrics
 from support.nereid import INTERPRETER, start_nereid
 from support.poll import poll_until
@@ -318,6 +318,35 @@ def test_each_gpu_has_resources_of_its_own(
     with ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(lambda _: echo(server.http_url, "m").status, range(2)))
     assert answers == [status, status]
+
+
+@pytest.mark.parametrize(
+    ("gpus", "more", "status"),
+    [("0, 0", "", 500), ("0, 1", "", 200), ("0, 0", "sequence_batching { }", 200)],
+)
+def test_instances_on_a_gpu_share_a_thread_if_the_backend_says_so(
+    server_factory: ServerFactory,
+    model_repository: ModelRepository,
+    gpus: str,
+    more: str,
+    status: int,
+) -> None:
+    """Two instances meet in their executions only if they are on different GPUs; those of a sequence
+    model have threads of their own all the same."""
+    groups = f"instance_group {{ gpus: [ {gpus} ] }} {more}"
+    add_testing(model_repository, "m", "meet", groups, times="2", delay_ms="3000")
+    option = "--backend-config=testing,device-blocking=true"
+    server = server_factory(model_repository, option, env=simulated_gpus(2))
+
+    def ask(sequence: int) -> int:
+        parameters = {"sequence_id": sequence, "sequence_start": True, "sequence_end": True}
+        document = echo_document(parameters=parameters if more else {})
+        return raw_http.post_json(server.http_url, "/v2/models/m/infer", document).status
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(ask, (1, 2)))
+    assert answers == [status, status]
+    assert server.log_text().count("Overriding execution policy to") == (1 if more else 0)
 
 
 def test_a_host_policy_is_that_of_the_gpu(

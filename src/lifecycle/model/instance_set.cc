@@ -132,6 +132,31 @@ absl::StatusOr<BatchSource*> InstanceSet::MakeSource(const LoadContext& context,
   return instance->limited.get();
 }
 
+absl::StatusOr<std::shared_ptr<DeviceThread>> InstanceSet::DeviceThreadFor(
+    const InstanceSpec& spec, const HostPolicy& policy) {
+  const bool shares =
+      backend_model_->backend()->execution_policy == TRITONBACKEND_EXECUTION_DEVICE_BLOCKING;
+  if (!shares || spec.kind != InstanceKind::kGpu) return nullptr;
+  const auto [place, is_first] = device_threads_.try_emplace(spec.device_id);
+  if (config().sequence.enabled) {
+    if (is_first && device_threads_.size() == 1) {
+      LOG_WARNING << "Overriding execution policy to \"TRITONBACKEND_EXECUTION_BLOCKING\" for "
+                     "sequence model \""
+                  << config().name << "\"";
+    }
+    return nullptr;
+  }
+  if (std::shared_ptr<DeviceThread> running = place->second.lock()) return running;
+  absl::Status placed;
+  auto made = std::make_shared<DeviceThread>(
+      absl::StrCat(config().name, " gpu", spec.device_id),
+      policy.empty() ? absl::AnyInvocable<void()>() : [&] { placed = policy.ApplyToThread(); });
+  made->Run([] {});  // the thread has been placed
+  RETURN_IF_ERROR(placed);
+  place->second = made;
+  return made;
+}
+
 absl::Status InstanceSet::StartInstance(const LoadContext& context, int place, uint32_t active,
                                         const std::shared_ptr<const Warmup>& warmup,
                                         RunningInstance* instance) {
@@ -146,6 +171,8 @@ absl::Status InstanceSet::StartInstance(const LoadContext& context, int place, u
   auto backend = std::make_unique<BackendInstance>(backend_model_, spec, place,
                                                    instance->records.shard(), policy.ToJson());
   instance->backend = backend.get();
+  ASSIGN_OR_RETURN(std::shared_ptr<DeviceThread> device, DeviceThreadFor(spec, policy));
+  backend->set_device_thread(std::move(device));
   InstanceSetup setup;
   if (!policy.empty()) {
     setup.before = [policy = std::move(policy)] { return policy.ApplyToThread(); };

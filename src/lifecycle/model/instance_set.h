@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@
 #include "base/mutex.h"
 #include "c_objects/buffer_attributes.h"
 #include "config/compiled_model.h"
+#include "execution/device_thread.h"
+#include "execution/host_policy.h"
 #include "execution/warmup.h"
 #include "infer/serving_model.h"
 #include "lifecycle/model/load_context.h"
@@ -121,6 +124,10 @@ class InstanceSet {
   absl::Status StartInstance(const LoadContext& context, int place, uint32_t active,
                              const std::shared_ptr<const Warmup>& warmup,
                              RunningInstance* instance);
+  // The thread for an instance whose backend has one for each device; null: it has none. One call
+  // at a time.
+  absl::StatusOr<std::shared_ptr<DeviceThread>> DeviceThreadFor(const InstanceSpec& spec,
+                                                                const HostPolicy& policy);
   // The source of batches of `instance`, which is the `active`th instance that is not passive.
   absl::StatusOr<BatchSource*> MakeSource(const LoadContext& context, RunningInstance* instance,
                                           uint32_t active);
@@ -135,6 +142,8 @@ class InstanceSet {
   BackendModel* const backend_model_;
   ServingModel* const model_;
   Scheduler* const scheduler_;
+  // By GPU; used by the thread that makes instances, one at a time.
+  std::map<int64_t, std::weak_ptr<DeviceThread>> device_threads_;
   mutable Mutex mu_;
   Instances instances_ ABSL_GUARDED_BY(mu_);
   std::string config_json_ ABSL_GUARDED_BY(mu_);  // as ConfigJson
