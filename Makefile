@@ -20,7 +20,8 @@ help:
 	@echo "make lint      include rules, format, clang -Wthread-safety -Werror, clang-tidy"
 	@echo "make format    clang-format over all C and C++ sources"
 	@echo "make stage     build/stage: what an installation looks like"
-	@echo "               (BACKENDS='openvino pytorch tensorflow' adds these backends and their runtimes)"
+	@echo "               (BACKENDS='openvino pytorch tensorflow' adds these backends and their runtimes,"
+	@echo "               CLOUD=yes the program that reads models from S3)"
 	@echo "make install   the server, its library and what developers need (PREFIX=/usr/local, DESTDIR=)"
 	@echo "make package   Debian packages, Python wheel and container images in build/packages (KIND='deb wheel image')"
 	@echo "make bench     the race against Triton                     (ARGS='--quick', see bench/README.md)"
@@ -46,7 +47,7 @@ format:
 	@tools/setup.sh --lint && tools/format.sh
 
 stage:
-	@tools/stage.sh $(BACKENDS)
+	@tools/stage.sh $(BACKENDS) $(if $(filter yes,$(CLOUD)),cloud)
 
 install:
 	@DESTDIR="$(DESTDIR)" tools/install.sh "$(PREFIX)"

@@ -4,6 +4,7 @@
 #   bin/nereid, bin/tritonserver -> nereid     finds ../lib by its RUNPATH, ../backends by its own path
 #   libexec/nereid-workshop                    `nereid bench` and other commands that a server does without
 #   libexec/nereid-backend-check               the processes of `nereid backend-check`
+#   libexec/nereid-cloud, libexec/cloud/       reads models from S3, with its libraries: `make stage CLOUD=yes`
 #   lib/libtritonserver.so
 #   backends/NAME/libtriton_NAME.so            resolved against the library that loads it: no RUNPATH
 #   lib/libnereid_frontends.so                 the ports, for programs that embed the server
@@ -16,6 +17,7 @@
 #
 #   nereid      what serves: the program, the library, the plug-ins; `make run` builds no more
 #   tools       libexec/
+#   cloud       of libexec/, what reads models from S3
 #   embedding   lib/libnereid_frontends.so and headers, for programs that embed the server
 #   python      the Python package
 #   testing     backends, caches and agents made for tests
@@ -35,6 +37,11 @@ if(TARGET nereid)
   set(nereid_helpers nereid-backend-check nereid-workshop)
   set_target_properties(${nereid_helpers} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib:$ORIGIN/../..")
   install(TARGETS ${nereid_helpers} RUNTIME DESTINATION libexec COMPONENT tools)
+  if(TARGET nereid-cloud)
+    get_property(arrow_libraries GLOBAL PROPERTY NEREID_ARROW_LIBRARIES)
+    install(TARGETS nereid-cloud RUNTIME DESTINATION libexec COMPONENT cloud)
+    install(FILES ${arrow_libraries} DESTINATION libexec/cloud COMPONENT cloud)
+  endif()
 endif()
 
 if(TARGET nereid_frontends)
@@ -76,7 +83,7 @@ foreach(plugin IN LISTS plugins)
     list(APPEND serving ${plugin})
   endif()
 endforeach()
-foreach(part ${serving} ${plugins} ${nereid_helpers} nereid_frontends nereid_python_native nereid_python_api
+foreach(part ${serving} ${plugins} ${nereid_helpers} nereid-cloud nereid_frontends nereid_python_native nereid_python_api
              simulated_cuda simulated_cudart simulated_nvml)
   if(TARGET ${part})
     add_dependencies(staged ${part})

@@ -20,7 +20,8 @@
 #     --ray    also what `tools/dev ray-check` needs: Ray Serve
 #     --lock   also uv, which `tools/dev lock` asks
 #     --framework=NAME   also the runtime of the backend NAME: openvino, pytorch, tensorflow. The
-#              backend is then built and staged until `--framework=none`.
+#              backend is then built and staged until `--framework=none`. cloud: the same for the program that reads
+#              cloud storage.
 #     --framework-tests   also the Python sides of PyTorch and TensorFlow, which make models for tests
 #
 # What is installed, in which version: tools/dependencies.txt; hashes of Python packages: tools/locks; ONNX Runtime:
@@ -84,7 +85,8 @@ for argument in "$@"; do
       name=${argument#*=}
       frameworks+=("$name") aside+=("the runtime of the backend $name|$name|$name")
       ;;
-    --framework=*) fail "unknown framework '${argument#*=}' (known: openvino, pytorch, tensorflow, none)" ;;
+    --framework=cloud) frameworks+=(cloud) aside+=("Apache Arrow, which reads cloud storage|cloud|cloud") ;;
+    --framework=*) fail "unknown framework '${argument#*=}' (known: cloud, openvino, pytorch, tensorflow, none)" ;;
     *) fail "unknown argument '$argument' (known: $(sed -n 's/^#     \(--[a-z=NAME-]*\).*/\1/p' tools/setup.sh | paste -sd, | sed 's/,/, /g'))" ;;
   esac
 done

@@ -3,8 +3,8 @@
 # Lays out build/stage like an installation (see cmake/NereidStage.cmake): installs missing
 # dependencies, builds what is not up to date, and copies what has changed.
 #
-#   tools/stage.sh [FRAMEWORK...]    also the backends of these: openvino, pytorch, tensorflow. They
-#                                    stay until `tools/stage.sh none`.
+#   tools/stage.sh [FRAMEWORK...]    also the backends of these: openvino, pytorch, tensorflow; cloud: also the program
+#                                    that reads cloud storage. They stay until `tools/stage.sh none`.
 #   tools/stage.sh --serve           only what serves, unless all was staged before: for `make run`
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -25,7 +25,7 @@ fi
 
 # Removes files of an earlier stage that this one does not have.
 comm -13 <(sort build/release/install_manifest.txt) \
-  <(cd build/stage && find "$PWD/bin" "$PWD/lib" "$PWD/backends" "$PWD/caches" "$PWD/repoagents" "$PWD/include" "$PWD/python" \
+  <(cd build/stage && find "$PWD/bin" "$PWD/lib" "$PWD/libexec" "$PWD/backends" "$PWD/caches" "$PWD/repoagents" "$PWD/include" "$PWD/python" \
     ! -type d ! -name "*.pyc" | sort) |
   while IFS= read -r stale; do
     echo "stage: removing $stale"
