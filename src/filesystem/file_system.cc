@@ -9,6 +9,17 @@
 
 namespace nereid {
 
+absl::Status FileSystem::Refresh(const std::string& /*repository*/) const {
+  return absl::OkStatus();
+}
+
+void FileSystem::Prefetch(const std::vector<std::string>& /*directories*/) const {}
+
+absl::StatusOr<std::unique_ptr<TempDirectory>> FileSystem::Localize(
+    const std::string& /*directory*/) const {
+  return nullptr;
+}
+
 absl::StatusOr<bool> FileSystem::Exists(const std::string& path) const {
   absl::StatusOr<FileStat> stat = Stat(path);
   if (stat.ok()) return true;

@@ -9,11 +9,13 @@
 #include <absl/strings/string_view.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/export.h"
+#include "filesystem/temp_directory.h"
 
 namespace nereid {
 
@@ -44,6 +46,17 @@ class NEREID_API FileSystem {
   // whose target is missing (dangling link) is left out.
   virtual absl::StatusOr<std::vector<DirEntry>> ListDirectory(const std::string& path) const = 0;
   virtual absl::StatusOr<FileStat> Stat(const std::string& path) const = 0;
+
+  // Where what lies in the directory `repository` is remembered, looks at it anew; otherwise it is
+  // looked at by each call, and this does nothing. After an error the old view holds.
+  virtual absl::Status Refresh(const std::string& repository) const;
+  // Where files come from far away, gets those of `directories`, all at the same time, so that
+  // Localize finds them near. What cannot be had, Localize reports.
+  virtual void Prefetch(const std::vector<std::string>& directories) const;
+  // A folder of this machine with what lies in `directory`, for those who open files by themselves;
+  // null if `directory` is such a folder.
+  virtual absl::StatusOr<std::unique_ptr<TempDirectory>> Localize(
+      const std::string& directory) const;
 
   // Whether a file or directory exists; an error if that cannot be determined.
   absl::StatusOr<bool> Exists(const std::string& path) const;

@@ -26,7 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr absl::string_view kPrefix = "nereid_";
-constexpr absl::string_view kKinds[] = {TempDirectory::kModelFiles, TempDirectory::kBackendCopy};
+constexpr absl::string_view kKinds[] = {TempDirectory::kModelFiles, TempDirectory::kBackendCopy,
+                                        TempDirectory::kCloudCache};
 constexpr size_t kRandomLetters = 6;
 constexpr char kLock[] = "lock";
 
@@ -144,7 +145,9 @@ absl::StatusOr<int> MakeLocked(std::string* path) {
   return lock.Take();
 }
 
-absl::StatusOr<std::string> Parent() {
+// `given`, or the folder for temporary files.
+absl::StatusOr<std::string> Parent(const std::string& given) {
+  if (!given.empty()) return given;
   std::error_code error;
   const fs::path parent = fs::temp_directory_path(error);
   if (!error) return parent.string();
@@ -154,8 +157,9 @@ absl::StatusOr<std::string> Parent() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TempDirectory>> TempDirectory::Make(absl::string_view kind) {
-  ASSIGN_OR_RETURN(const std::string parent, Parent());
+absl::StatusOr<std::unique_ptr<TempDirectory>> TempDirectory::Make(absl::string_view kind,
+                                                                   const std::string& given) {
+  ASSIGN_OR_RETURN(const std::string parent, Parent(given));
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     std::string root =
         absl::StrCat(parent, "/", kPrefix, kind, "_", std::string(kRandomLetters, 'X'));
@@ -180,8 +184,8 @@ TempDirectory::~TempDirectory() {
   close(lock_);
 }
 
-int TempDirectory::RemoveLeftovers() {
-  const absl::StatusOr<std::string> parent = Parent();
+int TempDirectory::RemoveLeftovers(const std::string& given) {
+  const absl::StatusOr<std::string> parent = Parent(given);
   if (!parent.ok()) return 0;
   std::vector<std::string> found;
   try {

@@ -26,13 +26,16 @@ class NEREID_API TempDirectory {
   // The purpose of a directory, which is part of its name.
   static constexpr absl::string_view kModelFiles = "model";
   static constexpr absl::string_view kBackendCopy = "backend";
+  static constexpr absl::string_view kCloudCache = "cloud";
 
-  // INTERNAL if the machine refuses to create one.
-  static absl::StatusOr<std::unique_ptr<TempDirectory>> Make(absl::string_view kind = kModelFiles);
+  // In `parent`, or in the folder for temporary files if that is empty. INTERNAL if the machine
+  // refuses to create one.
+  static absl::StatusOr<std::unique_ptr<TempDirectory>> Make(absl::string_view kind = kModelFiles,
+                                                             const std::string& parent = "");
   // Removes directories that killed processes of this user left behind, and returns their number.
   // Checks name, owner and lock, follows no symbolic link, and leaves alone any directory it is not
-  // sure about.
-  static int RemoveLeftovers();
+  // sure about. They lie in `parent`, or in the folder for temporary files if that is empty.
+  static int RemoveLeftovers(const std::string& parent = "");
 
   ~TempDirectory();
   TempDirectory(const TempDirectory&) = delete;
