@@ -58,6 +58,9 @@ constexpr char kOriginalProgram[] = "tritonserver";
 constexpr char kOriginalId[] = "triton";
 constexpr char kOriginalVersion[] = "2.73.0";
 
+// Triton copies models from S3 there, too.
+constexpr char kCloudCopiesVariable[] = "TRITON_AWS_MOUNT_DIRECTORY";
+
 // The folder of all `kind`s of the installation that this program belongs to.
 std::string DefaultDirectory(const std::string& kind) {
   std::error_code error;
@@ -70,6 +73,9 @@ Settings DefaultSettings(const std::string& program) {
   settings.server.backend_directory = DefaultDirectory("backends");
   settings.server.cache_directory = DefaultDirectory("caches");
   settings.server.repoagent_directory = DefaultDirectory("repoagents");
+  settings.server.cloud_program = DefaultDirectory("libexec") + "/nereid-cloud";
+  const char* const copies = std::getenv(kCloudCopiesVariable);
+  settings.server.cloud_copies_parent = copies == nullptr ? "" : copies;
   settings.server.server_version = kVersion;
   settings.server.log_tables = true;
   if (program == kOriginalProgram) {

@@ -40,6 +40,7 @@ TRITONSERVER_ServerOptions::TRITONSERVER_ServerOptions() {
   options.backend_directory = DefaultFolder("backends");
   options.cache_directory = DefaultFolder("caches");
   options.repoagent_directory = DefaultFolder("repoagents");
+  options.cloud_program = DefaultFolder("libexec") + "/nereid-cloud";
 }
 
 extern "C" {

@@ -221,6 +221,8 @@ std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) 
   input.running = std::move(view.running);
   input.ambiguous = snapshot.ambiguous;
   input.intents = {LoadIntent{}};
+  std::vector<ModelId> changed;
+  std::vector<std::string> directories;
   for (const auto& [id, files] : snapshot.models) {
     const auto running = input.running.find(id);
     FoundModel& found = input.found[id];
@@ -231,7 +233,13 @@ std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) 
       if (running != input.running.end()) found.members = running->second.members;
       continue;
     }
-    prepared[id] = reader_.Read(id, files, {});
+    changed.push_back(id);
+    directories.push_back(files.directory);
+  }
+  context_.file_system->Prefetch(directories);
+  for (const ModelId& id : changed) {
+    FoundModel& found = input.found[id];
+    prepared[id] = reader_.Read(id, found.files, {});
     found.members = prepared[id]->MemberNames();
   }
   std::vector<PlannedAction> actions = WithoutModels(PlanLoads(input), skip);

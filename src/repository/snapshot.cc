@@ -167,6 +167,9 @@ absl::StatusOr<ModelFiles> ScanModel(const FileSystem& fs, const std::string& di
 absl::StatusOr<RepositorySnapshot> ScanRepositories(const FileSystem& fs,
                                                     const RepositoryLayout& layout) {
   RepositorySnapshot snapshot;
+  for (const std::string& repository : layout.repositories) {
+    RETURN_IF_ERROR(fs.Refresh(repository));
+  }
   ASSIGN_OR_RETURN(const ModelDirectories directories, ListModelDirectories(fs, layout));
   for (const auto& [id, paths] : directories) {
     if (paths.size() > 1) {

@@ -64,6 +64,14 @@ struct ServerOptions {
   // that check backends. Null: nobody does.
   void (*watch_backend)(BackendEntryPoints* entry_points) = nullptr;
   BackendSettings backend_settings;
+  // The program that reads cloud storage (filesystem/cloud/cloud_program.h).
+  std::string cloud_program;
+  // Where copies of files in cloud storage are kept. Empty: in a folder of this process, which is
+  // removed at its end, in cloud_copies_parent; if that is empty, too, in that for temporary files.
+  std::string cloud_cache_directory;
+  std::string cloud_copies_parent;
+  uint64_t cloud_cache_bytes = uint64_t{16} << 30;
+  uint32_t cloud_timeout_secs = 60;  // how long a store may be silent
   std::string repoagent_directory;  // default: ../repoagents beside the library
   std::string cache_directory;      // default: ../caches beside the library
   // The response cache's name and its configuration as JSON; empty: no cache. With more than one

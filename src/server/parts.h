@@ -14,6 +14,9 @@
 #include "device/devices.h"
 #include "device/gpu_usage.h"
 #include "execution/rate_limiter.h"
+#include "filesystem/cloud/cloud_cache.h"
+#include "filesystem/cloud/cloud_file_system.h"
+#include "filesystem/cloud/cloud_program.h"
 #include "filesystem/local_file_system.h"
 #include "lifecycle/model/readiness_checker.h"
 #include "lifecycle/model_manager.h"
@@ -31,7 +34,10 @@ struct Server::Parts {
   explicit Parts(Budget* in_flight_bytes) : step_allocator(in_flight_bytes) {}
 
   const HeapOutputAllocator step_allocator;  // backends may hold its buffers until they end
-  LocalFileSystem file_system;
+  LocalFileSystem local_files;
+  std::unique_ptr<CloudProgram> cloud_program;
+  std::unique_ptr<CloudCache> cloud_cache;
+  std::unique_ptr<CloudFileSystem> file_system;
   std::unique_ptr<Devices> devices;            // before the backends, which allocate on them
   std::unique_ptr<GpuUsage> gpu_usage;         // null: GPUs are not measured
   std::unique_ptr<ResponseCache> cache;        // null: none

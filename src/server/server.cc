@@ -161,7 +161,8 @@ absl::Status Server::Start() {
   context.inline_limit = options_.inline_execution_max_us.has_value()
                              ? std::chrono::microseconds(*options_.inline_execution_max_us)
                              : InlinePolicy::DefaultLimit(UsableProcessors());
-  context.file_system = &parts_->file_system;
+  SetUpCloud();
+  context.file_system = parts_->file_system.get();
   context.devices = parts_->devices.get();
   context.backends = parts_->backends.get();
   context.clock = clock_;
@@ -213,6 +214,17 @@ absl::Status Server::Start() {
   (void)EndModels(/*idle=*/true, /*polls_ended=*/true,
                   clock_->Now() + std::chrono::seconds(exit_timeout_secs_.load()));
   return absl::InternalError(FailedModelsText(failed));
+}
+
+void Server::SetUpCloud() {
+  parts_->cloud_program =
+      std::make_unique<CloudProgram>(options_.cloud_program, options_.cloud_timeout_secs);
+  parts_->cloud_cache = std::make_unique<CloudCache>(
+      CloudCache::Options{options_.cloud_cache_directory, options_.cloud_copies_parent,
+                          options_.cloud_cache_bytes},
+      parts_->cloud_program.get(), clock_);
+  parts_->file_system = std::make_unique<CloudFileSystem>(
+      &parts_->local_files, parts_->cloud_program.get(), parts_->cloud_cache.get());
 }
 
 absl::Status Server::LoadCache() {

@@ -196,6 +196,7 @@ class NEREID_API Server final : public Flight::Issuer {
   ~Server();
   absl::Status Start();
   // Loads the response cache, if one is configured.
+  void SetUpCloud();
   absl::Status LoadCache();
   // Looks which GPUs there are, and says so in the log.
   void FindDevices();

@@ -73,6 +73,17 @@ FlagGroup RepositoryFlags(Settings* s) {
                                              "--repoagent-directory can not be empty",
                                              "Folder of repository agents: "
                                              "<name>/libtritonrepoagent_<name>.so."))),
+       WithDefaultText(
+           "none: a folder of this process in $TRITON_AWS_MOUNT_DIRECTORY or $TMPDIR",
+           OfFolder(NonEmptyFlag("cloud-cache-directory", &o->cloud_cache_directory,
+                                 "--cloud-cache-directory can not be empty",
+                                 "Folder in which copies of files in cloud storage outlive the "
+                                 "server."))),
+       IntegerFlag("cloud-cache-bytes", &o->cloud_cache_bytes, {0, kMaxInt64},
+                   "Bytes of copies of files in cloud storage that are kept; those of models that "
+                   "serve always are."),
+       IntegerFlag("cloud-timeout-secs", &o->cloud_timeout_secs, {1, 3600},
+                   "Seconds that cloud storage may be silent before a request of it fails."),
        IntegerFlag("model-load-thread-count", &o->model_load_threads, {1, 1024},
                    "Models loaded at a time."),
        IntegerFlag("model-load-retry-count", &o->model_load_retries, {0, kMaxInt},

@@ -55,9 +55,19 @@ absl::Status LoadReader::CheckName(const std::string& name) {
 }
 
 absl::StatusOr<LoadReader::Places> LoadReader::Locate(const std::string& name) const {
-  const RepositoryLayout layout = repositories_.Layout();
+  const RepositoryLayout all = repositories_.Layout();
+  RepositoryLayout layout = all;
+  absl::Status unreadable;
+  for (const std::string& repository : all.repositories) {
+    absl::Status refreshed = file_system_.Refresh(repository);
+    if (refreshed.ok()) continue;
+    layout.repositories.erase(repository);
+    unreadable = std::move(refreshed);
+  }
   const ModelDirectories found = FindModelDirectories(file_system_, layout, name);
-  if (found.empty()) return PollFailed(name, NowhereText(layout, name));
+  if (found.empty()) {
+    return PollFailed(name, unreadable.ok() ? NowhereText(all, name) : unreadable.message());
+  }
   Places places;
   for (const auto& [id, directories] : found) {
     if (directories.size() > 1) {
@@ -108,6 +118,9 @@ absl::Status LoadReader::Prepare(const LoadOverride& override, ConfigSource* con
   if (!override.files.empty()) {
     ASSIGN_OR_RETURN(files, MakeModelDirectory(override.files));
     model->model_dir = files->path();
+  } else {
+    ASSIGN_OR_RETURN(files, file_system_.Localize(model->model_dir));
+    if (files != nullptr) model->model_dir = files->path();
   }
   config->model_dir = model->model_dir;
   ASSIGN_OR_RETURN(std::unique_ptr<AgentChain> agents, LoadAgents(*config));

@@ -59,8 +59,8 @@ class LoadReader {
   void ReadRest(const std::vector<PlannedAction>& actions, PreparedModels* prepared) const;
 
  private:
-  // Makes the model's files what they are to be: writes those of the request to a folder, and has
-  // the repository agents work on them. Notes where they are then in `model` and `config_source`.
+  // Makes the model's files what they are to be: writes those of the request to a folder, or copies
+  // those from far away, and has the repository agents work on them. Notes where they are then in `model` and `config_source`.
   absl::Status Prepare(const LoadOverride& override, ConfigSource* config_source,
                        PreparedModel* model) const;
   // The agents that the configuration names, which have prepared the model; null if there are none.

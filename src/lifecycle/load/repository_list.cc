@@ -32,6 +32,11 @@ std::shared_ptr<const RepositoryLayout> FirstLayout(const FileSystem& fs,
   return std::make_shared<const RepositoryLayout>(std::move(layout));
 }
 
+absl::string_view AdviceFor(absl::string_view path) {
+  if (!absl::StrContains(path, "://") || absl::StartsWith(path, "s3://")) return "";
+  return "; of cloud storage only S3 (s3://) is supported: copy or mount it, and name that folder";
+}
+
 }  // namespace
 
 RepositoryList::RepositoryList(const FileSystem* file_system, std::set<std::string> paths,
@@ -47,10 +52,9 @@ absl::Status RepositoryList::Check() const {
   for (const std::string& path : layout.repositories) {
     const absl::StatusOr<std::vector<DirEntry>> entries = file_system_->ListDirectory(path);
     if (!entries.ok()) {
-      const bool cloud = absl::StrContains(path, "://");
-      return absl::InvalidArgumentError(absl::StrCat(
-          "repository path is not a valid directory: '", path, "': ", entries.status().message(),
-          cloud ? "; cloud storage is not supported: copy or mount it, and name that folder" : ""));
+      return absl::InvalidArgumentError(absl::StrCat("repository path is not a valid directory: '",
+                                                     path, "': ", entries.status().message(),
+                                                     AdviceFor(path)));
     }
   }
   for (const auto& [path, name] : layout.single_models) {

@@ -29,9 +29,10 @@ TEST(RepositoryListTest, ARepositoryMustBeADirectory) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
               StartsWith("repository path is not a valid directory: '/nowhere': "));
-  const absl::Status cloud = RepositoryList(&files, {"s3://bucket/models"}, false).Check();
+  const absl::Status cloud = RepositoryList(&files, {"gs://bucket/models"}, false).Check();
   EXPECT_THAT(std::string(cloud.message()),
-              EndsWith("; cloud storage is not supported: copy or mount it, and name that folder"));
+              EndsWith("; of cloud storage only S3 (s3://) is supported: copy or mount it, and "
+                       "name that folder"));
 }
 
 TEST(RepositoryListTest, ModelsAreTheDirectoriesOfTheRepositories) {
