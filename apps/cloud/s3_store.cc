@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <semaphore>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -28,8 +30,15 @@ using nereid::CloudRequest;
 
 constexpr double kConnectSeconds = 5;
 constexpr int64_t kAttempts = 3;
-constexpr int64_t kRange = int64_t{8} << 20;
-constexpr int64_t kMostRangesAtOnce = 4;
+constexpr int64_t kRange = int64_t{4} << 20;
+constexpr int64_t kMostRangesOfAFile = 4;
+// Each takes its size of memory.
+constexpr std::ptrdiff_t kMostRanges = 24;
+
+std::counting_semaphore<kMostRanges>& FreeRanges() {
+  static std::counting_semaphore<kMostRanges> free(kMostRanges);
+  return free;
+}
 
 // A file that is written; closed on destruction.
 class Target {
@@ -110,7 +119,7 @@ class RangeReader {
   Status ReadAll() {
     const int64_t ranges = (size_ + kRange - 1) / kRange;
     std::vector<std::thread> helpers;
-    for (int64_t i = 1; i < std::min(ranges, kMostRangesAtOnce); ++i) {
+    for (int64_t i = 1; i < std::min(ranges, kMostRangesOfAFile); ++i) {
       helpers.emplace_back([this] { Work(); });
     }
     Work();
@@ -121,7 +130,9 @@ class RangeReader {
  private:
   void Work() {
     for (int64_t at = next_.fetch_add(kRange); at < size_; at = next_.fetch_add(kRange)) {
+      FreeRanges().acquire();
       const Status read = ReadOne(at, std::min(kRange, size_ - at));
+      FreeRanges().release();
       const std::lock_guard<std::mutex> lock(mu_);
       if (!read.ok()) {
         if (status_.ok()) status_ = read;

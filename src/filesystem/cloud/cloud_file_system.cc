@@ -234,19 +234,20 @@ absl::StatusOr<FileStat> CloudFileSystem::Stat(const std::string& path) const {
   return FileStat{false, file->size, file->mtime_ns};
 }
 
+absl::Status CloudFileSystem::Tag(const Place& place, CloudObject* file) const {
+  std::optional<CloudObject> known = place.listing->Known(file->path);
+  if (!known.has_value()) {
+    ASSIGN_OR_RETURN(known, store_.Stat(place.repository, file->path));
+    known->mtime_ns = file->mtime_ns;
+    place.listing->Remember(*known);
+  }
+  *file = *std::move(known);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<CloudObject>> CloudFileSystem::Tagged(const Place& place) const {
   std::vector<CloudObject> files = place.listing->FilesBelow(place.path);
-  RETURN_IF_ERROR(InParallel(files.size(), [&](size_t i) -> absl::Status {
-    CloudObject& file = files[i];
-    std::optional<CloudObject> known = place.listing->Known(file.path);
-    if (!known.has_value()) {
-      ASSIGN_OR_RETURN(known, store_.Stat(place.repository, file.path));
-      known->mtime_ns = file.mtime_ns;
-      place.listing->Remember(*known);
-    }
-    file = *std::move(known);
-    return absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(InParallel(files.size(), [&](size_t i) { return Tag(place, &files[i]); }));
   return files;
 }
 
@@ -262,20 +263,33 @@ absl::StatusOr<std::string> CloudFileSystem::ReadFile(const std::string& path) c
 }
 
 void CloudFileSystem::Prefetch(const std::vector<std::string>& directories) const {
-  std::map<std::string, std::vector<Place>> wanted;
+  struct Wanted {
+    const Place* place;
+    CloudObject file;
+    bool tagged = false;
+  };
+  std::vector<Place> places;
   for (const std::string& directory : directories) {
     if (!IsCloud(directory)) continue;
     absl::StatusOr<Place> place = Find(directory);
-    if (place.ok()) wanted[place->repository].push_back(*std::move(place));
+    if (place.ok()) places.push_back(*std::move(place));
   }
-  for (const auto& [repository, places] : wanted) {
-    // One that fails does not keep the others from being fetched; Localize tells why.
-    (void)InParallel(places.size(), [&, &in = repository, &all = places](size_t i) {
-      const auto files = Tagged(all[i]);
-      if (files.ok()) (void)cache_.Ensure(in, *files);
-      return absl::OkStatus();
-    });
+  std::vector<Wanted> wanted;
+  for (const Place& place : places) {
+    for (CloudObject& file : place.listing->FilesBelow(place.path)) {
+      wanted.push_back({&place, std::move(file)});
+    }
   }
+  // One that fails does not keep the others from being asked for.
+  (void)InParallel(wanted.size(), [&](size_t i) {
+    wanted[i].tagged = Tag(*wanted[i].place, &wanted[i].file).ok();
+    return absl::OkStatus();
+  });
+  std::map<std::string, std::vector<CloudObject>> files;
+  for (Wanted& one : wanted) {
+    if (one.tagged) files[one.place->repository].push_back(std::move(one.file));
+  }
+  for (const auto& [repository, objects] : files) (void)cache_.Ensure(repository, objects);
 }
 
 absl::StatusOr<std::unique_ptr<TempDirectory>> CloudFileSystem::Localize(

@@ -57,6 +57,8 @@ class NEREID_API CloudFileSystem final : public FileSystem {
   absl::Status List(const std::string& repository) const ABSL_LOCKS_EXCLUDED(mu_);
   // The name of the known repository in which `path` lies; `path` itself if there is none.
   std::string RepositoryOf(const std::string& path) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Makes `file`, as the list has it, what the store says of it now, with its tag.
+  absl::Status Tag(const Place& place, CloudObject* file) const;
   // The files below `place`, with their tags.
   absl::StatusOr<std::vector<CloudObject>> Tagged(const Place& place) const;
   absl::StatusOr<std::unique_ptr<TempDirectory>> Copy(const Place& place) const;
