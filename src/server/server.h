@@ -195,8 +195,9 @@ class NEREID_API Server final : public Flight::Issuer {
   // REQUIRES: the server has stopped, or its start failed before there was anything to stop.
   ~Server();
   absl::Status Start();
-  // Loads the response cache, if one is configured.
+  // Makes the file system, which starts the program for cloud storage when it is first needed.
   void SetUpCloud();
+  // Loads the response cache, if one is configured.
   absl::Status LoadCache();
   // Looks which GPUs there are, and says so in the log.
   void FindDevices();

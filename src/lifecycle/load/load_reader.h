@@ -60,7 +60,8 @@ class LoadReader {
 
  private:
   // Makes the model's files what they are to be: writes those of the request to a folder, or copies
-  // those from far away, and has the repository agents work on them. Notes where they are then in `model` and `config_source`.
+  // those from far away, and has the repository agents work on them. Notes where they are then in
+  // `model` and `config_source`.
   absl::Status Prepare(const LoadOverride& override, ConfigSource* config_source,
                        PreparedModel* model) const;
   // The agents that the configuration names, which have prepared the model; null if there are none.

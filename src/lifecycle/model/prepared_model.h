@@ -22,9 +22,10 @@
 namespace nereid {
 
 // The source of a model that is not loaded from the repository itself: the files of a load request,
-// or copies of those in cloud storage, and the repository agents that accompany the model. A source ends explicitly: when the load and
-// all versions that it made have left, the last one to leave tells the agents of the model's end
-// and removes the files, on its own thread. No lock may be held then.
+// or copies of those in cloud storage, and the repository agents that accompany the model. A source
+// ends explicitly: when the load and all versions that it made have left, the last one to leave
+// tells the agents of the model's end and removes the files, on its own thread. No lock may be held
+// then.
 //
 // Join and Leave are thread-safe. EndLoad and BeginUnload are called by the thread that works on
 // the model; ModelManager ensures that there is one at a time.
