@@ -3,6 +3,7 @@
 
 #include <absl/status/statusor.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <cstddef>
 #include <string>
@@ -29,14 +30,6 @@ using Rows = std::vector<const JsonValue*>;
 
 absl::string_view NameOf(const JsonValue::Member& member) {
   return {member.name.GetString(), member.name.GetStringLength()};
-}
-
-std::string KeysOf(const std::vector<TfsTensor>& tensors) {
-  std::string keys;
-  for (const TfsTensor& tensor : tensors) {
-    absl::StrAppend(&keys, keys.empty() ? "'" : ", '", tensor.key, "'");
-  }
-  return keys;
 }
 
 absl::Status Of(absl::string_view where, const absl::Status& status) {
@@ -66,27 +59,12 @@ class Reader {
 
  private:
   absl::Status FindSignature() {
-    std::string name = kTfsDefaultSignature;
-    if (const JsonValue* const given = FindMember(body_, kSignatureName)) {
-      if (!given->IsString()) {
-        return absl::InvalidArgumentError("'signature_name' must be a string");
-      }
-      if (given->GetStringLength() > 0) name.assign(given->GetString(), given->GetStringLength());
+    const JsonValue* const given = FindMember(body_, kSignatureName);
+    if (given == nullptr) return FindTfsSignature("", model_, call_);
+    if (given->IsString()) {
+      return FindTfsSignature({given->GetString(), given->GetStringLength()}, model_, call_);
     }
-    RETURN_IF_ERROR(CheckLength("name of the signature", name));
-    const auto found = model_.tfs.signatures.find(name);
-    if (found == model_.tfs.signatures.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Serving signature name: \"", name, "\" not found in signature def"));
-    }
-    call_->signature = &found->second;
-    // Any signature can be used for predictions.
-    if (call_->method == TfsMethod::kPredict || call_->method == found->second.method) {
-      return absl::OkStatus();
-    }
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the signature '", name, "' has the method ", TfsMethodName(found->second.method),
-        ", but this request needs one with ", TfsMethodName(call_->method)));
+    return absl::InvalidArgumentError("'signature_name' must be a string");
   }
 
   absl::Status ReadPredict() {
@@ -231,7 +209,7 @@ class Reader {
   }
 
   const InputSpec& spec(const TfsTensor& input) const { return model_.inputs[input.index]; }
-  std::string Keys() const { return KeysOf(call_->signature->inputs); }
+  std::string Keys() const { return TfsKeys(call_->signature->inputs); }
 
   const uint64_t max_bytes_;  // of one tensor
   const JsonValue& body_;
@@ -260,6 +238,30 @@ absl::StatusOr<bool> TryFast(absl::string_view json, const RequestLimits& limits
 }
 
 }  // namespace
+
+std::string TfsKeys(absl::Span<const TfsTensor> tensors) {
+  return absl::StrJoin(tensors, ", ", [](std::string* out, const TfsTensor& tensor) {
+    absl::StrAppend(out, "'", tensor.key, "'");
+  });
+}
+
+absl::Status FindTfsSignature(absl::string_view name, const CompiledModel& model, TfsCall* call) {
+  RETURN_IF_ERROR(CheckLength("name of the signature", name));
+  if (name.empty()) name = kTfsDefaultSignature;
+  const auto found = model.tfs.signatures.find(std::string(name));
+  if (found == model.tfs.signatures.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Serving signature name: \"", name, "\" not found in signature def"));
+  }
+  call->signature = &found->second;
+  // Any signature can be used for predictions.
+  if (call->method == TfsMethod::kPredict || call->method == found->second.method) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the signature '", name, "' has the method ", TfsMethodName(found->second.method),
+      ", but this request needs one with ", TfsMethodName(call->method)));
+}
 
 const char* TfsMethodName(TfsMethod method) {
   switch (method) {

@@ -6,7 +6,11 @@
 
 #include <absl/status/status.h>
 #include <absl/strings/string_view.h>
+#include <absl/types/span.h>
 
+#include <string>
+
+#include "config/compiled_model.h"
 #include "config/tfs_spec.h"
 #include "frontends/codec/request_buffers.h"
 #include "frontends/codec/request_limits.h"
@@ -20,6 +24,13 @@ struct TfsCall {
   const TfsSignature* signature = nullptr;
   bool rows = false;  // predict: the request had `instances`, not `inputs`
 };
+
+// Finds the signature `name` of `model`, the default one if that is empty, for the method of
+// `call`. INVALID_ARGUMENT if there is none, or none that the method can use.
+absl::Status FindTfsSignature(absl::string_view name, const CompiledModel& model, TfsCall* call);
+
+// The keys of `tensors`, for error texts: "'a', 'b'".
+std::string TfsKeys(absl::Span<const TfsTensor> tensors);
 
 // "tensorflow/serving/predict" and so on.
 const char* TfsMethodName(TfsMethod method);

@@ -104,7 +104,8 @@ TEST_F(TfsResponseWriterTest, ScalarsAreColumns) {
   AddFloats("y", {}, {7});
   EXPECT_EQ(Text(false), R"({"outputs":7.0})");
   call_.rows = true;
-  EXPECT_EQ(ErrorOf(absl::StatusCode::kInternal), "the output 'y' is a scalar, which has no rows");
+  EXPECT_EQ(ErrorOf(absl::StatusCode::kInternal),
+            "the output 'y' is a scalar, which has no rows: use 'inputs' instead of 'instances'");
 }
 
 TEST_F(TfsResponseWriterTest, RowsMustBeAsMany) {

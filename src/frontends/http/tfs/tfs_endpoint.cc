@@ -19,6 +19,7 @@
 #include "frontends/http/status_map.h"
 #include "frontends/http/tfs/tfs_inference.h"
 #include "frontends/tfs/tfs_reports.h"
+#include "frontends/tfs/tfs_servable.h"
 
 namespace nereid {
 namespace {
@@ -31,32 +32,22 @@ absl::Status CheckPlain(const HttpRequest& request) {
                                                  "' cannot be read here: send it uncompressed"));
 }
 
-// The version that the path asks for, by number or by label; none: the latest.
-absl::StatusOr<std::optional<int64_t>> AskedVersion(const Server& server, const PathNames& names) {
+// The model that the path asks for.
+absl::StatusOr<TfsModelSpec> AskedModel(const PathNames& names) {
+  TfsModelSpec spec;
+  spec.name = names.model.Decoded();
   if (!names.version.empty()) {
-    ASSIGN_OR_RETURN(const int64_t version, VersionOf(names));
-    return version;
+    ASSIGN_OR_RETURN(spec.version, VersionOf(names));
+  } else if (!names.label.empty()) {
+    spec.label = names.label.Decoded();
   }
-  if (names.label.empty()) return std::nullopt;
-  const std::string model = names.model.Decoded();
-  const auto latest = server.FindModel(model, kLatestVersion);
-  if (absl::IsNotFound(latest.status())) return TfsNotFound(model, std::nullopt);
-  if (!latest.ok()) return latest.status();
-  const auto& labels = (*latest)->config().tfs.version_labels;
-  const std::string label = names.label.Decoded();
-  const auto version = labels.find(label);
-  if (version != labels.end()) return version->second;
-  return absl::InvalidArgumentError(
-      absl::StrCat("Unrecognized servable version label: ", label.substr(0, kMaxNameBytes)));
+  return spec;
 }
 
 absl::StatusOr<std::shared_ptr<ServingModel>> FindServable(const Server& server,
                                                            const PathNames& names) {
-  ASSIGN_OR_RETURN(const std::optional<int64_t> version, AskedVersion(server, names));
-  const std::string name = names.model.Decoded();
-  auto model = server.FindModel(name, version.value_or(kLatestVersion));
-  if (absl::IsNotFound(model.status())) return TfsNotFound(name, version);
-  return model;
+  ASSIGN_OR_RETURN(const TfsModelSpec spec, AskedModel(names));
+  return FindTfsModel(server, spec);
 }
 
 }  // namespace
@@ -136,10 +127,11 @@ void CallTfs(HttpEndpoints* endpoints, HttpCall call, HttpResponder responder) {
 }
 
 absl::StatusOr<std::string> Status(const Server& server, const PathNames& names) {
-  ASSIGN_OR_RETURN(const std::optional<int64_t> version, AskedVersion(server, names));
+  ASSIGN_OR_RETURN(const TfsModelSpec spec, AskedModel(names));
+  ASSIGN_OR_RETURN(const std::optional<int64_t> version, TfsVersion(server, spec));
   ASSIGN_OR_RETURN(const std::vector<IndexEntry> index,
                    server.RepositoryIndex(/*ready_only=*/false));
-  return TfsStatusJson(index, names.model.Decoded(), version);
+  return TfsStatusJson(index, spec.name, version);
 }
 
 HttpResponse TfsStatusResponse(const HttpEndpoints& endpoints, const HttpCall& call) {
