@@ -101,6 +101,7 @@ TRITONSERVER_Error* NEREID_FrontendsPort(NEREID_Frontends* frontends, const char
   if (name == "grpc") *port = services.grpc_port();
   if (name == "metrics") *port = services.metrics_port();
   if (name == "tfs-http") *port = services.tfs_http_port();
+  if (name == "tfs-grpc") *port = services.tfs_grpc_port();
   if (name == "console") *port = services.console_port();
   if (*port != 0) return nullptr;
   return nereid::ToError(absl::NotFoundError(absl::StrCat("there is no open port '", name, "'")));

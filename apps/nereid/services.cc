@@ -79,6 +79,7 @@ absl::Status Services::Start(const Settings& settings) {
   if (settings.allow_grpc) RETURN_IF_ERROR(StartGrpc(settings));
   if (settings.allow_http) RETURN_IF_ERROR(StartHttp(settings));
   if (settings.tfs.allow_http) RETURN_IF_ERROR(StartTfsHttp(settings));
+  if (settings.tfs.allow_grpc) RETURN_IF_ERROR(StartTfsGrpc(settings));
   RETURN_IF_ERROR(StartCloudPorts(settings));
   if (settings.console.allow) RETURN_IF_ERROR(StartConsole(settings));
   if (settings.server.metrics) RETURN_IF_ERROR(StartMetrics(settings));
@@ -159,7 +160,7 @@ absl::Status Services::LoadApiKeys(const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::Status Services::StartGrpc(const Settings& settings) {
+GrpcServerOptions Services::GrpcOptions(const Settings& settings) const {
   GrpcServerOptions options = settings.grpc;
   options.connection_room = connection_room_;
   options.infer_threads = ThreadCount(options.infer_threads, kMostGrpcThreads);
@@ -168,12 +169,16 @@ absl::Status Services::StartGrpc(const Settings& settings) {
   options.access =
       AccessControl(settings.grpc_restricted, "triton-grpc-protocol-", "protocol", api_keys_.get());
   options.header_forwarding = settings.grpc_forwarding;
+  return options;
+}
+
+absl::Status Services::StartGrpc(const Settings& settings) {
+  GrpcServerOptions options = GrpcOptions(settings);
   std::shared_ptr<http2::RequestAcceptor> rest;
   options.why_no_rest = WhyNoRestOnGrpcPort(settings);
   if (options.why_no_rest.empty()) rest = MakeHttp2Acceptor(http_options_, http_frontend_.get());
   absl::StatusOr<std::unique_ptr<GrpcServer>> grpc = GrpcServer::Start(
-      options, server_, GrpcExecutors{admin_.get(), compression_.get(), access_log_.get()},
-      shared_memory_.get(), std::move(rest), tracing_.get());
+      options, server_, grpc_executors(), shared_memory_.get(), std::move(rest), tracing_.get());
   if (!grpc.ok()) return ServiceFailed("GRPC", grpc.status());
   grpc_ = *std::move(grpc);
   gauges_.Add("nereid_connection_requests_limit",
@@ -290,6 +295,21 @@ absl::Status Services::StartTfsHttp(const Settings& settings) {
   return absl::OkStatus();
 }
 
+absl::Status Services::StartTfsGrpc(const Settings& settings) {
+  GrpcServerOptions options = GrpcOptions(settings);
+  options.api = GrpcApi::kTensorFlowServing;
+  options.port = settings.tfs.grpc_port;
+  options.bound = settings.tfs.grpc_bound;
+  options.why_no_rest = "the REST API of TensorFlow Serving has the port of --tfs-http-port";
+  absl::StatusOr<std::unique_ptr<GrpcServer>> port = GrpcServer::Start(
+      options, server_, grpc_executors(), shared_memory_.get(), /*rest=*/nullptr, tracing_.get());
+  if (!port.ok()) return ServiceFailed("TensorFlow Serving GRPC", port.status());
+  tfs_grpc_ = *std::move(port);
+  LOG_INFO << "Started TensorFlow Serving GRPCService at " << options.address << ":"
+           << tfs_grpc_->port();
+  return absl::OkStatus();
+}
+
 absl::Status Services::StartCloudPorts(const Settings& settings) {
   SagemakerSettings sagemaker = settings.sagemaker;
   VertexAiSettings vertex_ai = settings.vertex_ai;
@@ -348,16 +368,20 @@ void Services::Announce() {
   if (grpc_ != nullptr) grpc_->Announce();
   if (http_ != nullptr) http_->Announce();
   if (tfs_http_ != nullptr) tfs_http_->Announce();
+  if (tfs_grpc_ != nullptr) tfs_grpc_->Announce();
   if (cloud_ports_ != nullptr) cloud_ports_->Announce();
 }
 
 void Services::ClosePorts(TimePoint deadline) {
-  // Both ports close at the same time, so that neither waits for the other's clients.
+  // Those of gRPC close at the same time as the others, so that neither wait for the other's
+  // clients.
+  const auto close_grpc = [&] {
+    if (grpc_ != nullptr) grpc_->Stop(deadline);
+    if (tfs_grpc_ != nullptr) tfs_grpc_->Stop(deadline);
+  };
   std::thread grpc_closer;
   try {
-    grpc_closer = StartThread({.name = "closing gRPC"}, [&] {
-      if (grpc_ != nullptr) grpc_->Stop(deadline);
-    });
+    grpc_closer = StartThread({.name = "closing gRPC"}, close_grpc);
   } catch (const std::exception& e) {  // then the ports close one after the other
     LOG_WARNING << "no thread to close the gRPC port: " << e.what();
   }
@@ -368,8 +392,8 @@ void Services::ClosePorts(TimePoint deadline) {
   if (owner_socket_ != nullptr) owner_socket_->Stop(deadline);
   if (grpc_closer.joinable()) {
     grpc_closer.join();
-  } else if (grpc_ != nullptr) {
-    grpc_->Stop(deadline);
+  } else {
+    close_grpc();
   }
 }
 

@@ -42,6 +42,7 @@ class Services {
   uint16_t grpc_port() const { return grpc_ == nullptr ? 0 : grpc_->port(); }
   uint16_t metrics_port() const { return metrics_ == nullptr ? 0 : metrics_->port(); }
   uint16_t tfs_http_port() const { return tfs_http_ == nullptr ? 0 : tfs_http_->port(); }
+  uint16_t tfs_grpc_port() const { return tfs_grpc_ == nullptr ? 0 : tfs_grpc_->port(); }
   uint16_t console_port() const { return console_ == nullptr ? 0 : console_->port(); }
   // Opens the access log again by its name. Any thread, after Start.
   void ReopenAccessLog();
@@ -72,11 +73,17 @@ class Services {
   // What serves REST is told on all ports.
   HttpFrontendOptions FrontendOptions(const Settings& settings) const;
   void SetHttpOptions(const Settings& settings);
+  // What both ports of gRPC have.
+  GrpcServerOptions GrpcOptions(const Settings& settings) const;
+  GrpcExecutors grpc_executors() const {
+    return {admin_.get(), compression_.get(), access_log_.get()};
+  }
   absl::Status StartGrpc(const Settings& settings);
   void AddGrpcGauges();
   absl::Status StartHttp(const Settings& settings);
   void AddHttpGauges();
   absl::Status StartTfsHttp(const Settings& settings);
+  absl::Status StartTfsGrpc(const Settings& settings);
   absl::Status StartCloudPorts(const Settings& settings);
   absl::Status StartConsole(const Settings& settings);
   void StartOwnerSocket(const Settings& settings);
@@ -99,6 +106,7 @@ class Services {
   std::unique_ptr<GrpcServer> grpc_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<HttpServer> tfs_http_;
+  std::unique_ptr<GrpcServer> tfs_grpc_;
   std::unique_ptr<CloudPorts> cloud_ports_;    // null: none
   std::unique_ptr<ConsolePort> console_;       // null: none
   std::unique_ptr<OwnerSocket> owner_socket_;  // null: none

@@ -43,6 +43,9 @@ struct TfsSettings {
   bool allow_http = false;
   uint16_t http_port = 0;                               // 0: any free one
   std::shared_ptr<transport::BoundAddress> http_bound;  // null: not bound yet
+  bool allow_grpc = false;
+  uint16_t grpc_port = 0;
+  std::shared_ptr<transport::BoundAddress> grpc_bound;
 };
 
 struct Settings {

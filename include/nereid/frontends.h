@@ -19,17 +19,18 @@ struct NEREID_Frontends;
 
 /// Opens ports of a server. Each option is a NUL-terminated text "--name=value", as on the command
 /// line of the program `nereid`; a port is opened if its option is given: "--http-port=8000",
-/// "--grpc-port=8001", "--metrics-port=8002", "--console-port=8003", "--tfs-http-port=8501"; 0
-/// picks a free port. Options that are about the server itself, such as "--model-repository", are
-/// refused: they are set when the server is made. On success the caller ends the frontends by
-/// NEREID_FrontendsStop, before the server is stopped. Errors: INVALID_ARG names the option that is
-/// wrong, UNAVAILABLE or INTERNAL the port that cannot be opened; then none is open.
+/// "--grpc-port=8001", "--metrics-port=8002", "--console-port=8003", "--tfs-http-port=8501",
+/// "--tfs-grpc-port=8500"; 0 picks a free port. Options that are about the server itself, such as
+/// "--model-repository", are refused: they are set when the server is made. On success the caller
+/// ends the frontends by NEREID_FrontendsStop, before the server is stopped. Errors: INVALID_ARG
+/// names the option that is wrong, UNAVAILABLE or INTERNAL the port that cannot be opened; then
+/// none is open.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* NEREID_FrontendsStart(
     struct TRITONSERVER_Server* server, const char* const* options, size_t option_count,
     struct NEREID_Frontends** frontends);
 
-/// Returns the number of an open port; protocol is "http", "grpc", "metrics", "console" or
-/// "tfs-http". Errors: NOT_FOUND if that port is not open.
+/// Returns the number of an open port; protocol is "http", "grpc", "metrics", "console",
+/// "tfs-http" or "tfs-grpc". Errors: NOT_FOUND if that port is not open.
 TRITONSERVER_DECLSPEC struct TRITONSERVER_Error* NEREID_FrontendsPort(
     struct NEREID_Frontends* frontends, const char* protocol, uint16_t* port);
 

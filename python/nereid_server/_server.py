@@ -155,6 +155,16 @@ class Server:
         none."""
         return self.running.port("console")
 
+    @property
+    def tfs_http_port(self) -> Optional[int]:
+        """The number of the open port of TensorFlow Serving's REST API; None: there is none."""
+        return self.running.port("tfs-http")
+
+    @property
+    def tfs_grpc_port(self) -> Optional[int]:
+        """The number of the open port of TensorFlow Serving's gRPC API; None: there is none."""
+        return self.running.port("tfs-grpc")
+
     # ---- Models.
 
     def model(self, name: str, version: int = -1) -> Model:

@@ -55,6 +55,8 @@ absl::Status CheckPorts(const Settings& s) {
       {"metrics", "metrics-port", nullptr, s.server.metrics, s.metrics_address(), s.metrics.port},
       {"TensorFlow Serving HTTP", "tfs-http-port", nullptr, s.tfs.allow_http, s.http.address,
        s.tfs.http_port},
+      {"TensorFlow Serving GRPC", "tfs-grpc-port", nullptr, s.tfs.allow_grpc, s.grpc.address,
+       s.tfs.grpc_port},
       {"console", "console-port", nullptr, s.console.allow, s.console.address, s.console.port},
       {"SageMaker", "sagemaker-port", &sagemaker, sagemaker.allow, sagemaker.address,
        sagemaker.port},

@@ -53,6 +53,12 @@ TEST(CommandLineTest, TensorFlowServingsApiIsOpenedByItsPort) {
   EXPECT_TRUE(with.tfs.allow_http);
   EXPECT_EQ(with.tfs.http_port, 8501);
   EXPECT_THAT(ErrorOf({"--tfs-http-port=65536"}), HasSubstr("tfs-http-port"));
+  EXPECT_FALSE(with.tfs.allow_grpc);
+  ASSERT_TRUE(Parse({"--tfs-grpc-port=8500"}, &with).ok());
+  EXPECT_TRUE(with.tfs.allow_grpc);
+  EXPECT_EQ(with.tfs.grpc_port, 8500);
+  EXPECT_THAT(ErrorOf({"--tfs-grpc-port=8001"}),
+              HasSubstr("GRPC requests and TensorFlow Serving GRPC requests"));
   EXPECT_THAT(ErrorOf({"--tfs-http-port=8000"}),
               HasSubstr("HTTP requests and TensorFlow Serving HTTP requests at the same address"));
 }

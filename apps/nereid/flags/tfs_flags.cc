@@ -25,8 +25,12 @@ FlagGroup TfsFlags(Settings* s) {
       {{"tfs-http-port", "<integer>", "",
         "Serve the REST API of TensorFlow Serving on this port, with the address, TLS and limits "
         "of HTTP; 0 picks a free one. Without this option it is not served.",
+        [t](absl::string_view value) { return OpenTfsPort(value, &t->allow_http, &t->http_port); }},
+       {"tfs-grpc-port", "<integer>", "",
+        "Serve the gRPC API of TensorFlow Serving on this port, with the address, TLS and limits "
+        "of gRPC; 0 picks a free one. Without this option it is not served.",
         [t](absl::string_view value) {
-          return OpenTfsPort(value, &t->allow_http, &t->http_port);
+          return OpenTfsPort(value, &t->allow_grpc, &t->grpc_port);
         }}}};
 }
 

@@ -33,4 +33,12 @@ void AppendBytesElement(absl::string_view element, std::string* tensor) {
   tensor->append(element.data(), element.size());
 }
 
+void PutBytesElement(absl::string_view element, char** at) {
+  const auto size = static_cast<uint32_t>(element.size());  // little-endian, as the machine
+  std::memcpy(*at, &size, sizeof(size));
+  *at += sizeof(size);
+  if (!element.empty()) std::memcpy(*at, element.data(), element.size());
+  *at += element.size();
+}
+
 }  // namespace nereid

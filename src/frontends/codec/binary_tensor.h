@@ -37,6 +37,8 @@ std::optional<int64_t> CountBytesElements(absl::string_view tensor);
 
 // REQUIRES: element.size() fits a uint32.
 void AppendBytesElement(absl::string_view element, std::string* tensor);
+// Writes it to `*at`, where there is room for it, and moves `*at` behind it.
+void PutBytesElement(absl::string_view element, char** at);
 
 }  // namespace nereid
 

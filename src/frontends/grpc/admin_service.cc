@@ -10,10 +10,12 @@
 #include "base/status_macros.h"
 #include "config/json.h"
 #include "frontends/codec/known_names.h"
+#include "frontends/grpc/bind_method.h"
 #include "frontends/grpc/log_settings_rpc.h"
 #include "frontends/grpc/model_version.h"
 #include "frontends/grpc/reports_to_proto.h"
 #include "frontends/grpc/serving_status.h"
+#include "frontends/grpc/tfs/tfs_service.h"
 #include "frontends/tracing/trace_service.h"
 #include "grpc_service.pb.h"
 #include "health.pb.h"
@@ -241,23 +243,8 @@ absl::Status TraceSetting(TraceAccess access, const inference::TraceSettingReque
   return absl::OkStatus();
 }
 
-// Makes a method of the table of a typed one, which works with `object`: a pointer, or something
-// that has it.
-template <typename Object, typename Request, typename Response>
-AdminService::Method Bind(Object object,
-                          absl::Status (*method)(Object, const Request&, Response*)) {
-  return {&Request::default_instance(),
-          [object, method](google::protobuf::Message* request, std::shared_ptr<ControlClient>,
-                           const AdminService::Reply& reply) {
-            Response response;
-            absl::Status status = method(object, static_cast<const Request&>(*request), &response);
-            MakeUtf8(&response);
-            reply(std::move(status), response.SerializeAsString());
-          }};
-}
-
-// The same for a method whose result comes later and whose response is an empty message. An error
-// that it returns is the result.
+// As BindMethod, for a method whose result comes later and whose response is an empty message. An
+// error that it returns is the result.
 template <typename Request>
 AdminService::Method BindControl(Server* server,
                                  absl::Status (*method)(Server*, Request*,
@@ -273,46 +260,62 @@ AdminService::Method BindControl(Server* server,
           }};
 }
 
-}  // namespace
+AdminService::Method AtOnce(AdminService::Method method) {
+  method.at_once = true;
+  return method;
+}
 
-AdminService::AdminService(Server* server, SharedMemoryRegistry* memory, Tracing* tracing) {
-  const auto add = [this](const char* rpc, Method method) {
-    methods_.emplace(absl::StrCat(kInferenceService, rpc), std::move(method));
-  };
-  const auto at_once = [](Method method) {
-    method.at_once = true;
-    return method;
+void AddMethods(Server* server, SharedMemoryRegistry* memory, Tracing* tracing,
+                AdminService::Methods* methods) {
+  using Method = AdminService::Method;
+  const auto add = [methods](const char* rpc, Method method) {
+    methods->emplace(absl::StrCat(kInferenceService, rpc), std::move(method));
   };
   const auto with_files = [](Method method) {
     method.takes_files = true;
     return method;
   };
-  add("ServerLive", at_once(Bind(server, &ServerLive)));
-  add("ServerReady", at_once(Bind(server, &ServerReady)));
-  add("ModelReady", at_once(Bind(server, &ModelReady)));
-  add("ServerMetadata", at_once(Bind(server, &GetServerMetadata)));
-  add("ModelMetadata", Bind(server, &GetModelMetadata));
-  add("ModelConfig", Bind(server, &GetModelConfig));
-  add("ModelStatistics", Bind(server, &GetStatistics));
-  add("RepositoryIndex", Bind(server, &GetIndex));
-  add("LogSettings", Bind(server, &UpdateLogSettings));
+  add("ServerLive", AtOnce(BindMethod(server, &ServerLive)));
+  add("ServerReady", AtOnce(BindMethod(server, &ServerReady)));
+  add("ModelReady", AtOnce(BindMethod(server, &ModelReady)));
+  add("ServerMetadata", AtOnce(BindMethod(server, &GetServerMetadata)));
+  add("ModelMetadata", BindMethod(server, &GetModelMetadata));
+  add("ModelConfig", BindMethod(server, &GetModelConfig));
+  add("ModelStatistics", BindMethod(server, &GetStatistics));
+  add("RepositoryIndex", BindMethod(server, &GetIndex));
+  add("LogSettings", BindMethod(server, &UpdateLogSettings));
   add("RepositoryModelLoad", with_files(BindControl(server, &LoadModel)));
   add("RepositoryModelUnload", BindControl(server, &UnloadModel));
-  add("SystemSharedMemoryStatus", Bind(memory, &SystemStatus));
-  add("SystemSharedMemoryRegister", Bind(memory, &SystemRegister));
-  add("SystemSharedMemoryUnregister", Bind(memory, &SystemUnregister));
-  add("CudaSharedMemoryStatus", Bind(memory, &CudaStatus));
-  add("CudaSharedMemoryRegister", Bind(memory, &CudaRegister));
-  add("CudaSharedMemoryUnregister", Bind(memory, &CudaUnregister));
-  add("TraceSetting", Bind(TraceAccess{server, tracing}, &TraceSetting));
-  methods_.emplace(kHealthCheck, at_once(Bind(server, &HealthCheck)));
+  add("SystemSharedMemoryStatus", BindMethod(memory, &SystemStatus));
+  add("SystemSharedMemoryRegister", BindMethod(memory, &SystemRegister));
+  add("SystemSharedMemoryUnregister", BindMethod(memory, &SystemUnregister));
+  add("CudaSharedMemoryStatus", BindMethod(memory, &CudaStatus));
+  add("CudaSharedMemoryRegister", BindMethod(memory, &CudaRegister));
+  add("CudaSharedMemoryUnregister", BindMethod(memory, &CudaUnregister));
+  add("TraceSetting", BindMethod(TraceAccess{server, tracing}, &TraceSetting));
+}
+
+}  // namespace
+
+AdminService::AdminService(GrpcApi api, Server* server, SharedMemoryRegistry* memory,
+                           Tracing* tracing)
+    : api_(api) {
+  if (api == GrpcApi::kTensorFlowServing) {
+    AddTfsMethods(server, &methods_);
+  } else {
+    AddMethods(server, memory, tracing, &methods_);
+  }
+  methods_.emplace(kHealthCheck, AtOnce(BindMethod(server, &HealthCheck)));
 }
 
 absl::StatusOr<const AdminService::Methods::value_type*> AdminService::Find(
     absl::string_view full_name) const {
   const auto it = methods_.find(std::string_view(full_name.data(), full_name.size()));
   if (it != methods_.end()) return &*it;
-  return absl::UnimplementedError(absl::StrCat("this server has no method '", full_name, "'"));
+  const absl::string_view instead =
+      api_ == GrpcApi::kTensorFlowServing ? InsteadOfTfsMethod(full_name) : absl::string_view();
+  return absl::UnimplementedError(absl::StrCat("this server has no method '", full_name, "'",
+                                               instead.empty() ? "" : ": ", instead));
 }
 
 }  // namespace nereid

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "frontends/grpc/grpc_api.h"
 #include "frontends/shared_memory/shared_memory_registry.h"
 #include "frontends/tracing/tracing.h"
 #include "server/server.h"
@@ -55,8 +56,8 @@ class AdminService {
   // Each method's name, as Find knows it, and the method.
   using Methods = std::map<std::string, Method, std::less<>>;
 
-  // All must outlive the service.
-  AdminService(Server* server, SharedMemoryRegistry* memory, Tracing* tracing);
+  // Of the services of `api`. All must outlive the service.
+  AdminService(GrpcApi api, Server* server, SharedMemoryRegistry* memory, Tracing* tracing);
 
   // The method called "/<package>.<service>/<rpc>" and that name, owned by the service.
   // UNIMPLEMENTED, to be answered without reading the request, if the server has no such method.
@@ -64,6 +65,7 @@ class AdminService {
   const Methods& methods() const { return methods_; }
 
  private:
+  const GrpcApi api_;
   Methods methods_;  // constant after construction
 };
 

@@ -305,6 +305,9 @@ TEST_F(GrpcAdminTest, EveryMethodLimitsItsMessages) {
       {"/inference.GRPCInferenceService/ModelInfer", 0},
       {"/inference.GRPCInferenceService/ModelStreamInfer", 0},
       {"/inference.GRPCInferenceService/RepositoryModelLoad", 0},
+      {"/tensorflow.serving.PredictionService/Predict", 0},
+      {"/tensorflow.serving.PredictionService/Classify", 0},
+      {"/tensorflow.serving.PredictionService/Regress", 0},
       {"/grpc.health.v1.Health/Check", small},
       {"/grpc.health.v1.Health/Watch", small},
       {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", small},
@@ -312,9 +315,12 @@ TEST_F(GrpcAdminTest, EveryMethodLimitsItsMessages) {
   };
   GrpcServerOptions options;
   options.max_admin_body_bytes = 100'000;
-  Loopback loopback({{"echo"}}, {}, options);
+  Loopback of_inference({{"echo"}}, {}, options);
+  options.api = GrpcApi::kTensorFlowServing;
+  Loopback of_serving({{"echo"}}, {}, options);
   for (const google::protobuf::MethodDescriptor* descriptor : AllMethods()) {
     const std::string method = PathOf(*descriptor);
+    Loopback& loopback = IsOfServing(method) ? of_serving : of_inference;
     SCOPED_TRACE(method);
     const auto other = longest.find(method);
     const size_t limit = other == longest.end() ? 100'000 : other->second;
@@ -352,12 +358,16 @@ TEST_F(GrpcAdminTest, CompressionDoesNotGoRoundTheLimit) {
 TEST_F(GrpcAdminTest, EveryMethodPaysForWhatItsMessageBecomes) {
   ServerOptions limited;
   limited.max_in_flight_bytes = 4 << 20;
-  Loopback loopback({{"echo"}}, limited);
+  Loopback of_inference({{"echo"}}, limited);
+  GrpcServerOptions options;
+  options.api = GrpcApi::kTensorFlowServing;
+  Loopback of_serving({{"echo"}}, limited, options);
   std::string small, large;  // unknown fields of two bytes
   for (int i = 0; i < 30'000; ++i) small += "\x78\x01";
   for (int i = 0; i < 500'000; ++i) large += "\x78\x01";
   for (const google::protobuf::MethodDescriptor* descriptor : AllMethods()) {
     const std::string method = PathOf(*descriptor);
+    Loopback& loopback = IsOfServing(method) ? of_serving : of_inference;
     SCOPED_TRACE(method);
     if (method == "/grpc.health.v1.Health/Watch") continue;  // would go on
     EXPECT_THAT(CallRaw(loopback.channel(), method, small).error_message(),
@@ -368,7 +378,8 @@ TEST_F(GrpcAdminTest, EveryMethodPaysForWhatItsMessageBecomes) {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
     EXPECT_THAT(status.error_message(), ::testing::HasSubstr("in-flight bytes"));
   }
-  EXPECT_TRUE(loopback.BecomesIdle());
+  EXPECT_TRUE(of_inference.BecomesIdle());
+  EXPECT_TRUE(of_serving.BecomesIdle());
 }
 
 // The many small objects of a request for administration: refused with a sentence.

@@ -55,7 +55,9 @@ struct GrpcEnvironment {
         stall_timeout(options.http2.stall_timeout),
         min_bytes_per_second(options.http2.min_bytes_per_second),
         allocators(server_in->in_flight_bytes()),
-        methods(server_in, shared_memory_in, tracing_in),
+        api(options.api),
+        methods(options.api, server_in, shared_memory_in, tracing_in),
+        reflection(options.api),
         serving(server_in),
         executors(executors_in),
         access(options.access),
@@ -74,6 +76,7 @@ struct GrpcEnvironment {
   const Duration stall_timeout;         // of a client that sends or reads too slowly
   const uint64_t min_bytes_per_second;  // of such a client; 0: none
   const OutputAllocators allocators;
+  const GrpcApi api;
   const AdminService methods;
   const Reflection reflection;
   ServingStatus serving;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "frontends/access/access_control.h"
 #include "frontends/codec/request_limits.h"
+#include "frontends/grpc/grpc_api.h"
 #include "frontends/header_forwarding/header_forwarding.h"
 #include "frontends/transport/tls_options.h"
 
@@ -60,6 +61,7 @@ struct GrpcExecutors {
 };
 
 struct GrpcServerOptions {
+  GrpcApi api = GrpcApi::kInference;
   std::string address = "0.0.0.0";  // an address or a host name
   uint16_t port = 0;                // 0: any free one, see GrpcServer::port()
   bool reuse_port = false;          // let other processes listen on the same port too

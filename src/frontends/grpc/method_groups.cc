@@ -3,6 +3,7 @@
 
 #include <absl/strings/match.h>
 #include <absl/strings/strip.h>
+#include <absl/types/span.h>
 
 namespace nereid {
 namespace {
@@ -13,6 +14,14 @@ struct Method {
 };
 
 constexpr absl::string_view kInferenceService = "/inference.GRPCInferenceService/";
+constexpr absl::string_view kServing = "/tensorflow.serving.";
+constexpr Method kServingMethods[] = {
+    {"PredictionService/Predict", ApiGroup::kInference},
+    {"PredictionService/Classify", ApiGroup::kInference},
+    {"PredictionService/Regress", ApiGroup::kInference},
+    {"PredictionService/GetModelMetadata", ApiGroup::kMetadata},
+    {"ModelService/GetModelStatus", ApiGroup::kMetadata},
+};
 constexpr Method kMethods[] = {
     {"ModelInfer", ApiGroup::kInference},
     {"ModelStreamInfer", ApiGroup::kInference},
@@ -36,15 +45,20 @@ constexpr Method kMethods[] = {
     {"LogSettings", ApiGroup::kLogging},
 };
 
+std::optional<ApiGroup> Find(absl::Span<const Method> methods, absl::string_view rpc) {
+  for (const Method& method : methods) {
+    if (method.rpc == rpc) return method.group;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ApiGroup> GroupOfMethod(absl::string_view full_name) {
   if (absl::StartsWith(full_name, "/grpc.health.v1.Health/")) return ApiGroup::kHealth;
   if (absl::StartsWith(full_name, "/grpc.reflection.v1")) return ApiGroup::kMetadata;
-  if (!absl::ConsumePrefix(&full_name, kInferenceService)) return std::nullopt;
-  for (const Method& method : kMethods) {
-    if (method.rpc == full_name) return method.group;
-  }
+  if (absl::ConsumePrefix(&full_name, kServing)) return Find(kServingMethods, full_name);
+  if (absl::ConsumePrefix(&full_name, kInferenceService)) return Find(kMethods, full_name);
   return std::nullopt;
 }
 

@@ -10,13 +10,15 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "config/tfs_spec.h"
 #include "frontends/grpc/admin_call.h"
 #include "frontends/grpc/grpc_call.h"
 #include "frontends/grpc/health_watch.h"
 #include "frontends/grpc/method_groups.h"
+#include "frontends/grpc/model_infer.h"
 #include "frontends/grpc/reflection_call.h"
 #include "frontends/grpc/stream_infer.h"
-#include "frontends/grpc/unary_infer.h"
+#include "frontends/grpc/tfs/tfs_infer.h"
 #include "frontends/grpc/wire/call_head.h"
 
 namespace nereid {
@@ -26,9 +28,20 @@ constexpr char kModelInfer[] = "/inference.GRPCInferenceService/ModelInfer";
 constexpr char kModelStreamInfer[] = "/inference.GRPCInferenceService/ModelStreamInfer";
 constexpr char kHealthWatch[] = "/grpc.health.v1.Health/Watch";
 // Whoever asks for one of these means gRPC, whatever the content type is.
-constexpr std::array<absl::string_view, 4> kServices = {
-    "/inference.GRPCInferenceService/", "/grpc.health.v1.Health/",
+constexpr std::array<absl::string_view, 5> kServices = {
+    "/inference.GRPCInferenceService/", "/tensorflow.serving.", "/grpc.health.v1.Health/",
     "/grpc.reflection.v1.ServerReflection/", "/grpc.reflection.v1alpha.ServerReflection/"};
+
+// Those of TensorFlow Serving's API that infer.
+struct TfsRpc {
+  absl::string_view path;
+  TfsMethod method;
+};
+constexpr TfsRpc kTfsRpcs[] = {
+    {"/tensorflow.serving.PredictionService/Predict", TfsMethod::kPredict},
+    {"/tensorflow.serving.PredictionService/Classify", TfsMethod::kClassify},
+    {"/tensorflow.serving.PredictionService/Regress", TfsMethod::kRegress},
+};
 
 bool IsOfService(absl::string_view path) {
   return std::any_of(kServices.begin(), kServices.end(),
@@ -47,6 +60,40 @@ absl::Status CheckSingleFields(const http2::Stream& stream) {
 constexpr char kReflectionV1[] = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 constexpr char kReflectionV1Alpha[] =
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+
+// ---- The call of the method `path`; null for all others. `origin` makes that of a call.
+
+template <typename MakeOrigin>
+std::shared_ptr<GrpcCall> MakeInference(absl::string_view path, const MakeOrigin& origin) {
+  if (path == kModelInfer) {
+    return std::make_shared<ModelInfer>(origin(kModelInfer, MessageSize::kAny));
+  }
+  if (path == kModelStreamInfer) {
+    return std::make_shared<StreamInfer>(origin(kModelStreamInfer, MessageSize::kAny));
+  }
+  return nullptr;
+}
+
+template <typename MakeOrigin>
+std::shared_ptr<GrpcCall> MakeTfsInference(absl::string_view path, const MakeOrigin& origin) {
+  for (const TfsRpc& rpc : kTfsRpcs) {
+    if (path != rpc.path) continue;
+    return std::make_shared<TfsInfer>(origin(rpc.path, MessageSize::kAny), rpc.method);
+  }
+  return nullptr;
+}
+
+template <typename MakeOrigin>
+std::shared_ptr<GrpcCall> MakeOfEveryApi(absl::string_view path, const MakeOrigin& origin) {
+  if (path == kHealthWatch) {
+    return std::make_shared<HealthWatch>(origin(kHealthWatch, MessageSize::kSmall));
+  }
+  if (path == kReflectionV1 || path == kReflectionV1Alpha) {
+    const char* const method = path == kReflectionV1 ? kReflectionV1 : kReflectionV1Alpha;
+    return std::make_shared<ReflectionCall>(origin(method, MessageSize::kSmall));
+  }
+  return nullptr;
+}
 
 }  // namespace
 
@@ -72,17 +119,11 @@ std::shared_ptr<http2::StreamUser> MethodTable::OnRequest(
   const auto origin = [&](absl::string_view method, MessageSize size) {
     return GrpcCall::Origin{environment_, connection, stream, environment_->LimitOf(method, size)};
   };
-  std::shared_ptr<GrpcCall> call;
-  if (path == kModelInfer) {
-    call = std::make_shared<UnaryInfer>(origin(kModelInfer, MessageSize::kAny));
-  } else if (path == kModelStreamInfer) {
-    call = std::make_shared<StreamInfer>(origin(kModelStreamInfer, MessageSize::kAny));
-  } else if (path == kHealthWatch) {
-    call = std::make_shared<HealthWatch>(origin(kHealthWatch, MessageSize::kSmall));
-  } else if (path == kReflectionV1 || path == kReflectionV1Alpha) {
-    const char* const method = path == kReflectionV1 ? kReflectionV1 : kReflectionV1Alpha;
-    call = std::make_shared<ReflectionCall>(origin(method, MessageSize::kSmall));
-  } else {
+  std::shared_ptr<GrpcCall> call = environment_->api == GrpcApi::kTensorFlowServing
+                                       ? MakeTfsInference(path, origin)
+                                       : MakeInference(path, origin);
+  if (call == nullptr) call = MakeOfEveryApi(path, origin);
+  if (call == nullptr) {
     const auto found = environment_->methods.Find(path);
     if (!found.ok()) {
       GrpcCall::Refuse(stream.get(), found.status());

@@ -4,18 +4,31 @@
 #include <absl/strings/str_cat.h>
 
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "base/outside_text.h"
 #include "base/status_macros.h"
+#include "frontends/grpc/wire/proto_bytes.h"
 
 namespace nereid {
 namespace {
 
+using proto_bytes::AppendBytes;
+using proto_bytes::AppendTag;
+using proto_bytes::AppendText;
+using proto_bytes::AppendVarint;
+using proto_bytes::BytesSize;
+using proto_bytes::kBytes;
+using proto_bytes::kFixed64;
+using proto_bytes::kMaxMessageBytes;
+using proto_bytes::kMaxTagBytes;
+using proto_bytes::kVarint;
+using proto_bytes::Tag;
+using proto_bytes::TagSize;
+using proto_bytes::TextSize;
+using proto_bytes::VarintSize;
+
 // Tags of the fields, of all messages of the protocol that are written here.
-constexpr char kVarint = 0, kFixed64 = 1, kBytes = 2;  // wire types
-constexpr char Tag(int field, char wire_type) { return static_cast<char>(field << 3 | wire_type); }
 // ModelInferResponse
 constexpr char kModelName = Tag(1, kBytes);
 constexpr char kModelVersion = Tag(2, kBytes);
@@ -39,49 +52,14 @@ constexpr char kDouble = Tag(4, kFixed64);
 constexpr char kInferResponse = Tag(2, kBytes);
 
 constexpr char kFinalResponse[] = "triton_final_response";
-constexpr size_t kMaxTagBytes = 11;  // tag and length
 constexpr size_t kKeptBytes = 65536;
-constexpr uint64_t kMaxMessageBytes = std::numeric_limits<int32_t>::max();
 
-void AppendVarint(uint64_t value, std::string* out) {
-  while (value >= 0x80) {
-    out->push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out->push_back(static_cast<char>(value));
-}
-
-size_t VarintSize(uint64_t value) {
-  size_t size = 1;
-  for (; value >= 0x80; value >>= 7) ++size;
-  return size;
-}
-
-void AppendTag(char tag, uint64_t length, std::string* out) {
-  out->push_back(tag);
-  AppendVarint(length, out);
-}
-
-// Bytes that AppendTag appends.
-size_t TagSize(uint64_t length) { return 1 + VarintSize(length); }
-// Bytes that AppendBytes appends.
-size_t BytesSize(absl::string_view bytes) { return TagSize(bytes.size()) + bytes.size(); }
-
-void AppendBytes(char tag, absl::string_view bytes, std::string* out) {
-  AppendTag(tag, bytes.size(), out);
-  out->append(bytes.data(), bytes.size());
-}
-
-// A field that is left out when it is empty, as the protocol's default.
-void AppendUtf8(char tag, absl::string_view utf8, std::string* out) {
-  if (!utf8.empty()) AppendBytes(tag, utf8, out);
-}
-// The same for text that models and backends make: clients refuse an answer if it is not UTF-8.
-void AppendText(char tag, absl::string_view text, std::string* out) {
+// A field that is left out when it is empty, of text that models and backends make: clients refuse
+// an answer if it is not UTF-8.
+void AppendAsUtf8(char tag, absl::string_view text, std::string* out) {
   std::string utf8;
-  AppendUtf8(tag, ToUtf8(text, &utf8), out);
+  AppendText(tag, ToUtf8(text, &utf8), out);
 }
-size_t TextSize(absl::string_view text) { return text.empty() ? 0 : BytesSize(text); }
 
 void AppendOutput(absl::string_view name, DataType type, absl::Span<const int64_t> shape,
                   std::string* out) {
@@ -92,8 +70,8 @@ void AppendOutput(absl::string_view name, DataType type, absl::Span<const int64_
   for (const int64_t dim : shape) dims += VarintSize(static_cast<uint64_t>(dim));
   AppendTag(kOutput,
             TextSize(name) + TextSize(type_name) + (shape.empty() ? 0 : TagSize(dims) + dims), out);
-  AppendUtf8(kName, name, out);
-  AppendUtf8(kDataType, type_name, out);
+  AppendText(kName, name, out);
+  AppendText(kDataType, type_name, out);
   if (shape.empty()) return;
   AppendTag(kShape, dims, out);
   for (const int64_t dim : shape) AppendVarint(static_cast<uint64_t>(dim), out);
@@ -146,9 +124,9 @@ absl::Status ProtoWriter::Fill(const InferResponse& response, const OutputFormat
   // Views into it must stay valid while it grows.
   classified_.reserve(response.outputs().size());
   model_ = &response.model_name();
-  AppendText(kModelName, response.model_name(), &message_);
-  AppendUtf8(kModelVersion, absl::AlphaNum(response.model_version()).Piece(), &message_);
-  AppendText(kId, response.id(), &message_);
+  AppendAsUtf8(kModelName, response.model_name(), &message_);
+  AppendText(kModelVersion, absl::AlphaNum(response.model_version()).Piece(), &message_);
+  AppendAsUtf8(kId, response.id(), &message_);
   for (const Parameter& parameter : response.parameters()) {
     AppendParameter(parameter.name, parameter.value, &message_);
   }

@@ -25,14 +25,21 @@ namespace v1 = reflection::v1;
 // The services that clients know. The messages of the frontend itself have other names, which are
 // of no interest to anybody (proto/CMakeLists.txt).
 struct PublicServices {
-  PublicServices() {
+  explicit PublicServices(GrpcApi api) {
     const absl::string_view bytes = public_protos();
     pb::FileDescriptorSet files;
     files.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
     for (const pb::FileDescriptorProto& proto : files.file()) {
       const pb::FileDescriptor* const file = pool.BuildFile(proto);
+      if (!IsServed(file->package(), api)) continue;
       for (int i = 0; i < file->service_count(); ++i) services.push_back(file->service(i));
     }
+  }
+
+  static bool IsServed(absl::string_view package, GrpcApi api) {
+    if (package == "inference") return api == GrpcApi::kInference;
+    if (package == "tensorflow.serving") return api == GrpcApi::kTensorFlowServing;
+    return true;
   }
 
   pb::DescriptorPool pool;  // owns the services
@@ -43,7 +50,7 @@ struct PublicServices {
 
 // ---- Tables
 
-Reflection::Reflection() : Reflection(PublicServices().services) {}
+Reflection::Reflection(GrpcApi api) : Reflection(PublicServices(api).services) {}
 
 Reflection::Reflection(absl::Span<const pb::ServiceDescriptor* const> services) {
   for (const pb::ServiceDescriptor* service : services) {

@@ -21,13 +21,14 @@
 #include <vector>
 
 #include "base/budget.h"
+#include "frontends/grpc/grpc_api.h"
 
 namespace nereid {
 
 class Reflection {
  public:
-  // About the services of the gRPC frontend.
-  Reflection();
+  // About the services of a port that has `api`.
+  explicit Reflection(GrpcApi api);
   // About `services`, which are not needed afterwards.
   explicit Reflection(absl::Span<const google::protobuf::ServiceDescriptor* const> services);
 

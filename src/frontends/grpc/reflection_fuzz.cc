@@ -12,7 +12,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using nereid::reflection::v1::ServerReflectionRequest;
   using nereid::reflection::v1::ServerReflectionResponse;
-  static const auto* const reflection = new nereid::Reflection();
+  static const auto* const reflection = new nereid::Reflection(nereid::GrpcApi::kInference);
   const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
   const absl::StatusOr<std::string> answer = reflection->Answer(bytes);
   if (!answer.ok()) return 0;

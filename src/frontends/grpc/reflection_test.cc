@@ -53,7 +53,7 @@ std::vector<std::string> FileNames(const ServerReflectionResponse& response) {
 
 class ReflectionTest : public testing::Test {
  protected:
-  const Reflection reflection_;
+  const Reflection reflection_{GrpcApi::kInference};
 };
 
 TEST_F(ReflectionTest, ListsTheServices) {

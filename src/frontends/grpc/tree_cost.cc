@@ -15,6 +15,9 @@ using google::protobuf::FieldDescriptor;
 // Sizes of protobuf's objects, including what their owner needs to reference them.
 constexpr uint64_t kMessage = 256;
 constexpr uint64_t kMapEntry = 256;  // with its value, if that is a message
+// A message has room for so many fields, and takes more for each further one.
+constexpr int kFieldsOfMessage = 8;
+constexpr uint64_t kField = 32;
 constexpr uint64_t kString = 80;
 constexpr uint64_t kArray = 64;  // however few numbers it has
 constexpr uint64_t kGroup = 128;
@@ -93,6 +96,17 @@ class Fields {
   int groups_ = 0;  // open groups
 };
 
+uint64_t FurtherFields(const Descriptor& type) {
+  return static_cast<uint64_t>(std::max(type.field_count() - kFieldsOfMessage, 0)) * kField;
+}
+
+// Of a message, or of an entry of a map, which has its value also if the bytes have none.
+uint64_t SizeOfMessage(const Descriptor& type) {
+  if (!type.options().map_entry()) return kMessage + FurtherFields(type);
+  const Descriptor* const value = type.map_value()->message_type();
+  return kMapEntry + (value == nullptr ? 0 : FurtherFields(*value));
+}
+
 uint64_t SizeInMemory(const FieldDescriptor& number) {
   switch (number.cpp_type()) {
     case FieldDescriptor::CPPTYPE_BOOL:
@@ -130,7 +144,7 @@ class Scan {
   // False if the message, or one within it, is malformed.
   bool AddMessage(const Descriptor& type, absl::string_view message, int depth) {
     if (depth > kMostDepth) return false;
-    cost_.bytes += type.options().map_entry() ? kMapEntry : kMessage;
+    cost_.bytes += SizeOfMessage(type);
     return AddFields(type, message, depth);
   }
 

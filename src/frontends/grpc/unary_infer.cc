@@ -5,17 +5,14 @@
 
 #include "base/log.h"
 #include "base/status_macros.h"
-#include "frontends/codec/request_limits.h"
-#include "frontends/grpc/model_version.h"
-#include "frontends/grpc/proto_writer.h"
 
 namespace nereid {
 
 void UnaryInfer::OnMessage(std::shared_ptr<ReceivedBody> message) {
   if (std::exchange(begun_, true)) {
-    return Fail(absl::InternalError("ModelInfer takes one message, but the client sent more"));
+    return Fail(absl::InternalError("this method takes one message, but the client sent more"));
   }
-  received_.Take(std::move(message));
+  Take(std::move(message));
   if (const absl::Status begun = Begin(); !begun.ok()) Refuse(begun);
 }
 
@@ -28,7 +25,7 @@ void UnaryInfer::Refuse(const absl::Status& error) {
 }
 
 void UnaryInfer::OnHalfClose() {
-  if (!begun_) SendStatus(absl::InternalError("ModelInfer takes one message, but there is none"));
+  if (!begun_) SendStatus(absl::InternalError("this method takes one message, but there is none"));
 }
 
 absl::Status UnaryInfer::Begin() {
@@ -41,13 +38,13 @@ absl::Status UnaryInfer::Begin() {
                    env.server->in_flight_requests()->TakeFairly(1, others, ShareUse::kAdmission));
   set_slot(std::move(slot));
   Budget* const budget = env.server->in_flight_bytes();
-  buffers_.ChargeTo(budget, received_.holder());
+  buffers_.ChargeTo(budget, holder());
   buffers_.set_shared_memory(env.shared_memory);
-  ASSIGN_OR_RETURN(const bool parsed, received_.ParseAtOnce(budget));
+  ASSIGN_OR_RETURN(const bool parsed, ParseAtOnce(budget));
   if (!parsed) return ReadElsewhere();
   RETURN_IF_ERROR(MakeDraft());
   NoteDraft();
-  RETURN_IF_ERROR(received_.Read(draft(), &buffers_, &formats_));
+  RETURN_IF_ERROR(Read(draft(), &buffers_));
   return IssueDraft();
 }
 
@@ -66,30 +63,22 @@ absl::Status UnaryInfer::ReadElsewhere() {
 
 absl::Status UnaryInfer::ParseAndRead() {
   GrpcEnvironment& env = environment();
-  RETURN_IF_ERROR(
-      received_.ParseElsewhere(env.server->in_flight_bytes(), env.executors.compression));
+  RETURN_IF_ERROR(ParseElsewhere(env.server->in_flight_bytes(), env.executors.compression));
   if (cancelled()) return absl::CancelledError("the call has ended");
   RETURN_IF_ERROR(MakeDraft());
-  return received_.Read(draft(), &buffers_, &formats_);
+  return Read(draft(), &buffers_);
 }
 
 absl::Status UnaryInfer::MakeDraft() {
-  RETURN_IF_ERROR(CheckLength("name of the model", received_.model_name()));
-  ASSIGN_OR_RETURN(const int64_t version, ParseModelVersion(received_.model_version()));
-  ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model,
-                   environment().server->FindModel(received_.model_name(), version));
-  if (model->config().decoupled) {
-    return absl::UnimplementedError(
-        "ModelInfer RPC doesn't support models with decoupled transaction policy");
-  }
-  Draft(std::move(model), version);
+  ASSIGN_OR_RETURN(Asked asked, FindModel());
+  Draft(std::move(asked.model), asked.version);
   return absl::OkStatus();
 }
 
 void UnaryInfer::NoteDraft() {
   if (access() != nullptr) {
     access()->model = draft()->model()->config().name;
-    access()->request_id = std::string(received_.id());
+    access()->request_id = std::string(request_id());
   }
   traced_ = BeginGrpcTrace(environment().tracing, *stream(), waiting_since_ns_, draft());
 }
@@ -101,13 +90,13 @@ absl::Status UnaryInfer::IssueDraft() {
   draft()->set_inline_turn(connection().loop()->turn());
   draft()->set_open_of_client(static_cast<uint64_t>(connection().open_streams() - 1));
   auto self = std::static_pointer_cast<UnaryInfer>(shared_from_this());
-  Outputs outputs = env.allocators.For(formats_, env.compression == GrpcCompression::kNone);
+  Outputs outputs = MakeOutputs();
   outputs.holder = holder();
   return Issue(&self, std::move(outputs), env.server);
 }
 
 void UnaryInfer::OnReleased() {
-  received_.Clear();
+  Clear();
   buffers_.Clear();
 }
 
@@ -124,11 +113,7 @@ void UnaryInfer::OnResponse(std::unique_ptr<InferResponse> response, bool is_fin
 
 absl::StatusOr<OutMessage> UnaryInfer::MakeAnswer() {
   ASSIGN_OR_RETURN(std::unique_ptr<InferResponse> response, response_.Take());
-  // One per thread: it keeps its memory.
-  static thread_local ProtoWriter writer;
-  ASSIGN_OR_RETURN(const absl::Span<const WirePiece> pieces, writer.Write(*response, formats_));
-  OutMessage message(pieces, &response);
-  writer.Clear();
+  ASSIGN_OR_RETURN(OutMessage message, Write(std::move(response)));
   RETURN_IF_ERROR(message.Compress(answer_coding(), environment().compression));
   return message;
 }
@@ -141,6 +126,7 @@ void UnaryInfer::SendAnswer() {
   }
   NoteFailure(traced_, answer_.status());
   sent_ = NoteSending(traced_);
+  writing_units_.Return();
   if (answer_.ok()) {
     SendMessage(*std::move(answer_));
     SendStatus(absl::OkStatus());

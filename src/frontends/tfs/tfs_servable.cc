@@ -25,9 +25,19 @@ absl::StatusOr<std::optional<int64_t>> TfsVersion(const Server& server, const Tf
 absl::StatusOr<std::shared_ptr<ServingModel>> FindTfsModel(const Server& server,
                                                            const TfsModelSpec& spec) {
   ASSIGN_OR_RETURN(const std::optional<int64_t> version, TfsVersion(server, spec));
+  // Such a number means the latest elsewhere.
+  if (version.has_value() && *version < 0) return TfsNotFound(spec.name, version);
   auto model = server.FindModel(spec.name, version.value_or(kLatestVersion));
   if (absl::IsNotFound(model.status())) return TfsNotFound(spec.name, version);
   return model;
+}
+
+absl::Status CheckTfsModel(const CompiledModel& model) {
+  if (!model.decoupled) return absl::OkStatus();
+  return absl::UnimplementedError(
+      absl::StrCat("the model '", model.name,
+                   "' may send several responses, which this API cannot: use generate_stream or "
+                   "ModelStreamInfer"));
 }
 
 }  // namespace nereid

@@ -3,6 +3,7 @@
 #ifndef NEREID_FRONTENDS_TFS_TFS_SERVABLE_H_
 #define NEREID_FRONTENDS_TFS_TFS_SERVABLE_H_
 
+#include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "config/compiled_model.h"
 #include "infer/serving_model.h"
 #include "server/server.h"
 
@@ -28,6 +30,9 @@ absl::StatusOr<std::optional<int64_t>> TfsVersion(const Server& server, const Tf
 // The model. Errors of TfsVersion and Server::FindModel, with the texts of this API.
 absl::StatusOr<std::shared_ptr<ServingModel>> FindTfsModel(const Server& server,
                                                            const TfsModelSpec& spec);
+
+// UNIMPLEMENTED for a model that may send several responses.
+absl::Status CheckTfsModel(const CompiledModel& model);
 
 }  // namespace nereid
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "frontends/codec/binary_tensor.h"
 #include "frontends/codec/json_parse.h"
 #include "model/data_type.h"
 #include "model/shape.h"
@@ -151,14 +152,6 @@ const JsonValue* MeasureStrings(const JsonValue& value, uint64_t* size) {
   return nullptr;
 }
 
-void PutString(absl::string_view text, char** at) {
-  const auto size = static_cast<uint32_t>(text.size());  // little-endian, as the machine
-  std::memcpy(*at, &size, sizeof(size));
-  *at += sizeof(size);
-  if (!text.empty()) std::memcpy(*at, text.data(), text.size());
-  *at += text.size();
-}
-
 // As Flatten; `value` was measured.
 const JsonValue* FlattenStrings(const JsonValue& value, char** at) {
   if (value.IsArray()) {
@@ -168,12 +161,12 @@ const JsonValue* FlattenStrings(const JsonValue& value, char** at) {
     return nullptr;
   }
   if (value.IsString()) {
-    PutString(TextOf(value), at);
+    PutBytesElement(TextOf(value), at);
     return nullptr;
   }
   std::string bytes;
   if (!absl::Base64Unescape(CodedText(value), &bytes)) return &value;
-  PutString(bytes, at);
+  PutBytesElement(bytes, at);
   return nullptr;
 }
 

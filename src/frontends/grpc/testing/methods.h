@@ -15,6 +15,7 @@
 #include "health.pb.h"
 #include "reflection_v1.pb.h"
 #include "reflection_v1alpha.pb.h"
+#include "tensorflow_serving.pb.h"
 
 namespace nereid {
 
@@ -24,7 +25,8 @@ inline std::vector<const google::protobuf::MethodDescriptor*> AllMethods() {
        {inference::ModelInferRequest::descriptor()->file(),
         health::v1::HealthCheckRequest::descriptor()->file(),
         reflection::v1::ServerReflectionRequest::descriptor()->file(),
-        reflection::v1alpha::ServerReflectionRequest::descriptor()->file()}) {
+        reflection::v1alpha::ServerReflectionRequest::descriptor()->file(),
+        tensorflow::serving::PredictRequest::descriptor()->file()}) {
     for (int s = 0; s < file->service_count(); ++s) {
       const google::protobuf::ServiceDescriptor& service = *file->service(s);
       for (int m = 0; m < service.method_count(); ++m) methods.push_back(service.method(m));
@@ -36,8 +38,13 @@ inline std::vector<const google::protobuf::MethodDescriptor*> AllMethods() {
 // "/package.Service/Method", as calls name it: by the public names (proto/CMakeLists.txt).
 inline std::string PathOf(const google::protobuf::MethodDescriptor& method) {
   const std::string service = method.service()->full_name().substr(sizeof("nereid.") - 1);
-  const bool is_ours = service.rfind("inference.", 0) == 0;
-  return (is_ours ? "/" : "/grpc.") + service + "/" + method.name();
+  const bool is_grpc = service.rfind("health.", 0) == 0 || service.rfind("reflection.", 0) == 0;
+  return (is_grpc ? "/grpc." : "/") + service + "/" + method.name();
+}
+
+// Whether a method is one of TensorFlow Serving's API, which has a port of its own.
+inline bool IsOfServing(const std::string& path) {
+  return path.rfind("/tensorflow.serving.", 0) == 0;
 }
 
 // An empty request of the method.

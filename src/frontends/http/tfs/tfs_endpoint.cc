@@ -89,12 +89,7 @@ absl::StatusOr<std::shared_ptr<TfsInference>> TfsEndpoint::Begin(const PathNames
                                                                  const HttpRequest& request,
                                                                  uint64_t other_requests) const {
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model, FindServable(*server_, names));
-  if (model->config().decoupled) {
-    return absl::UnimplementedError(
-        absl::StrCat("the model '", model->config().name,
-                     "' may send several responses, which this API cannot: use generate_stream or "
-                     "ModelStreamInfer"));
-  }
+  RETURN_IF_ERROR(CheckTfsModel(model->config()));
   RETURN_IF_ERROR(CheckPlain(request));
   ASSIGN_OR_RETURN(BudgetUnits slot, server_->in_flight_requests()->TakeFairly(
                                          1, other_requests, ShareUse::kAdmission));
