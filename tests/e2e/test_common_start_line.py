@@ -47,6 +47,7 @@ OURS = {
     "huge-pages",
     "inline-execution-max-us",
     "http-health-body",
+    "tfs-grpc-port",
     "tfs-http-port",
     "http-json-non-finite",
     "http-max-body-size",

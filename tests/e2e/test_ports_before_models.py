@@ -38,6 +38,7 @@ PORTS = {
     "Vertex AI": ("--vertex-ai-port", "--allow-vertex-ai=true"),
     "Console": ("--console-port",),
     "TensorFlow Serving HTTP": ("--tfs-http-port",),
+    "TensorFlow Serving GRPC": ("--tfs-grpc-port",),
     "Metrics": ("--metrics-port",),
 }
 

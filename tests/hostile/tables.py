@@ -12,20 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
 
 from support import raw_http
 from support.nereid import start_nereid
-from support.proto_bytes import field, values
+from support.reflected import read_services
 from support.repository import ModelRepository
 from support.server_process import LOOPBACK, ServerProcess
 from support.stage import PROJECT_ROOT
 
-REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
-LIST_SERVICES, FILE_CONTAINING_SYMBOL = 7, 4  # fields of its requests
-SERVICES, FILES = 6, 4  # of its responses
 ROUTES_PAGE = PROJECT_ROOT / "docs" / "protocol" / "routes.md"
 ROWS_OF_PORTS = {"| metrics |": "metrics", "| [SageMaker]": "sagemaker"}
 METHODS_AND_PATH = re.compile(r"`([A-Z]+(?:, [A-Z]+)*) (/[^`]*)`")
@@ -35,6 +31,8 @@ VERTEX_AI = {"AIP_HEALTH_ROUTE": "/health", "AIP_PREDICT_ROUTE": "/predict"}
 OPEN_EVERYTHING = ("--model-control-mode=explicit", "--load-model=*", "--allow-nereid-api=true")
 # Ports whose routes their own OpenAPI documents have.
 DESCRIBED_PORTS = {"tfs_http": ("--tfs-http-port=0", "/v1/openapi.json")}
+# Ports of gRPC with services of their own, besides those that every port has.
+OWN_SERVICES = {"tfs_grpc": ("--tfs-grpc-port=0", "tensorflow.serving.")}
 
 # The model that must be served all the time, one whose configuration is long, and one that may
 # come and go.
@@ -46,7 +44,7 @@ NAMES = {"version": "1", "label": "stable", "region": "nothing", "repository": "
 OPENAI_SCHEMAS = {"OpenAiCompletionRequest", "OpenAiChatRequest", "OpenAiEmbeddingsRequest"}
 TFS_SCHEMAS = {"TfsPredictRequest", "TfsExamplesRequest"}
 LARGE_SCHEMAS = {"InferRequest", "GenerateRequest", "LoadRequest"} | OPENAI_SCHEMAS | TFS_SCHEMAS
-LARGE_METHODS = {"ModelInfer", "ModelStreamInfer", "RepositoryModelLoad"}
+LARGE_METHODS = {"ModelInfer", "ModelStreamInfer", "RepositoryModelLoad", "Predict", "Classify", "Regress"}
 
 
 @dataclass(frozen=True)
@@ -84,6 +82,7 @@ class Method:
     request: Descriptor
     client_streams: bool
     server_streams: bool
+    port: str = "grpc"  # or one that has services of its own
 
     @property
     def name(self) -> str:
@@ -109,6 +108,10 @@ class Method:
         for field in self.request.fields:
             if field.type == FieldDescriptor.TYPE_STRING and field.name in names:
                 setattr(message, field.name, names[field.name])
+            elif field.name == "model_spec":
+                message.model_spec.name = WIDE
+            elif field.name == "metadata_field":
+                message.metadata_field.append("signature_def")
         return bytes(message.SerializeToString())
 
 
@@ -161,27 +164,23 @@ def _routes_of_other_ports() -> list[Route]:
     return routes
 
 
-def _read_methods(url: str) -> list[Method]:
-    pool = descriptor_pool.DescriptorPool()
-    known: set[str] = set()
+def _read_methods(url: str, port: str = "grpc", package: str = "") -> list[Method]:
+    """Those of the services of `package`; all if that is empty."""
     with grpc.insecure_channel(url) as channel:
-        ask = channel.stream_stream(REFLECTION)
-        (listed,) = ask(iter([field(LIST_SERVICES, b"*")]), timeout=20)
-        (services,) = values(listed, SERVICES)
-        names = [values(service, 1)[0].decode() for service in values(services, 1)]
-        questions = [field(FILE_CONTAINING_SYMBOL, name.encode()) for name in names]
-        for answer in ask(iter(questions), timeout=20):
-            (files,) = values(answer, FILES)
-            for content in reversed(values(files, 1)):
-                file = descriptor_pb2.FileDescriptorProto.FromString(content)
-                if file.name not in known:
-                    pool.Add(file)
-                    known.add(file.name)
+        pool, services = read_services(channel)
+    names = [name for name in services if name.startswith(package)]
     methods = []
     for name in names:
         for method in pool.FindServiceByName(name).methods:
             streams = (method.client_streaming, method.server_streaming)
-            methods.append(Method(name, method.name, method.input_type, *streams))
+            methods.append(Method(name, method.name, method.input_type, *streams, port))
+    return methods
+
+
+def _read_all_methods(server: ServerProcess) -> list[Method]:
+    methods = _read_methods(server.grpc_url)
+    for port, (_, package) in OWN_SERVICES.items():
+        methods += _read_methods(f"{LOOPBACK}:{server.port(port)}", port, package)
     return methods
 
 
@@ -191,12 +190,12 @@ def tables() -> Tables:
     try:
         with tempfile.TemporaryDirectory() as folder:
             models = add_models(Path(folder) / "models")
-            own_ports = [option for option, _ in DESCRIBED_PORTS.values()]
+            own_ports = [option for option, _ in (*DESCRIBED_PORTS.values(), *OWN_SERVICES.values())]
             options = [*OPEN_EVERYTHING, *own_ports]
             server = start_nereid(models.root, Path(folder) / "log", options)
             try:
                 server.wait_for()
-                routes, methods = _read_all_routes(server), _read_methods(server.grpc_url)
+                routes, methods = _read_all_routes(server), _read_all_methods(server)
             finally:
                 server.kill()
     except (AssertionError, OSError, grpc.RpcError) as error:

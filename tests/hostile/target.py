@@ -84,6 +84,7 @@ class Certificates:
 
 OWN_PORTS = {
     "tfs_http": ("--tfs-http-port=0",),
+    "tfs_grpc": ("--tfs-grpc-port=0",),
     "sagemaker": ("--allow-sagemaker=true", "--sagemaker-port=0"),
     "vertex_ai": (
         "--allow-vertex-ai=true",
@@ -106,7 +107,7 @@ class Target:
         limit: int = LIMIT,
         port: str = "http",
     ) -> None:
-        """`port`: the one that is attacked, if it is HTTP's."""
+        """`port`: the one that is attacked, if it is of HTTP or has services of its own."""
         allow_many_files()
         self.case = case
         self._port = port
@@ -127,7 +128,7 @@ class Target:
             key_file.write_text(f"all {KEY}\n", encoding="ascii")
             key_file.chmod(0o600)
             arguments.append(f"--api-key-file={key_file}")
-        arguments += OWN_PORTS.get(port, ())
+        arguments += OWN_PORTS.get(self._port, ())
         self.server = start_nereid(models.root, folder / "log", arguments, ENVIRONMENT)
         try:
             poll_until("the server listens", self._listens, 60)
@@ -168,7 +169,7 @@ class Target:
     def attacker(
         self, protocol: Protocol, window: int | None = None, receive_buffer: int | None = None
     ) -> Line:
-        port = self._port if protocol.port == "http" else protocol.port
+        port = protocol.port if self._port == "http" else self._port
         if protocol.version == 1:
             return self.http1(port, receive_buffer)
         return self.http2(port, window)

@@ -194,7 +194,7 @@ def target(
         broke(tables().failure)
     certificates = request.getfixturevalue("certificates") if case.protocol.tls else None
     folder = tmp_path_factory.mktemp("target")
-    port = case.row.port if isinstance(case.row, Route) else "http"
+    port = "http" if case.row is None else case.row.port
     server = Target(folder, case.sentence, certificates, case.keys, case.limit, port)
     try:
         yield server

@@ -128,7 +128,15 @@ def test_metrics_are_parsed() -> None:
 def test_ports(models: Path) -> None:
     names = {"echo": models / "identity_fp32"}
     with nereid_server.Server(
-        names, http_port=0, grpc_port=0, metrics_port=0, console_port=0, http_address="127.0.0.1", http_thread_count=1
+        names,
+        http_port=0,
+        grpc_port=0,
+        metrics_port=0,
+        console_port=0,
+        tfs_http_port=0,
+        tfs_grpc_port=0,
+        http_address="127.0.0.1",
+        http_thread_count=1,
     ) as server:
         with urllib.request.urlopen(f"http://127.0.0.1:{server.http_port}/v2/models/echo") as answer:
             assert json.load(answer)["name"] == "echo"
@@ -136,6 +144,9 @@ def test_ports(models: Path) -> None:
             assert b"nv_inference_count" in answer.read()
         with urllib.request.urlopen(f"http://127.0.0.1:{server.console_port}/") as answer:
             assert b"console.js" in answer.read()
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.tfs_http_port}/v1/models/echo") as answer:
+            assert b"AVAILABLE" in answer.read()
+        assert server.tfs_grpc_port not in (None, server.grpc_port)
         client = grpc_client.InferenceServerClient(f"127.0.0.1:{server.grpc_port}")
         tensor = grpc_client.InferInput("INPUT0", [1], "FP32")
         tensor.set_data_from_numpy(np.array([1.5], np.float32))
@@ -145,6 +156,7 @@ def test_ports(models: Path) -> None:
             nereid_server.Server(names, http_port=server.http_port, http_address="127.0.0.1")
     with nereid_server.Server(names) as server:
         assert server.http_port is server.grpc_port is server.metrics_port is server.console_port is None
+        assert server.tfs_http_port is server.tfs_grpc_port is None
     with pytest.raises(TypeError, match="no option 'http_prot'; did you mean 'http_port'"):
         nereid_server.Server(names, http_prot=0)
     with pytest.raises(nereid_server.InvalidArgumentError, match="http-port"):

@@ -28,6 +28,7 @@ _STARTED = {
     "sagemaker": re.compile(r"Started Sagemaker HTTPService at \S*?:(\d+)"),
     "vertex_ai": re.compile(r"Started Vertex AI HTTPService at \S*?:(\d+)"),
     "tfs_http": re.compile(r"Started TensorFlow Serving HTTPService at \S*?:(\d+)"),
+    "tfs_grpc": re.compile(r"Started TensorFlow Serving GRPCService at \S*?:(\d+)"),
     "metrics": re.compile(r"Started Metrics Service at \S*?:(\d+)"),
 }
 
