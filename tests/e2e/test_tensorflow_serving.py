@@ -10,10 +10,12 @@ request: Latest(half)") and 400 for a wrong request; versions are AVAILABLE when
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import math
 import socket
 import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -265,10 +267,32 @@ def test_body_that_is_too_large(url: str) -> None:
     )
 
 
-def test_compressed_body(url: str) -> None:
-    headers = [("Content-Encoding", "gzip")]
-    answer = raw_http.post(url, "/v1/models/echo:predict", b"x", headers)
-    assert "send it uncompressed" in error(answer)
+@pytest.mark.parametrize("count", [3, 300_000])
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+def test_compressed_bodies(url: str, coding: str, count: int) -> None:
+    values = [float(i % 100) for i in range(count)]
+    plain = json.dumps({"instances": values}).encode()
+    body = gzip.compress(plain) if coding == "gzip" else zlib.compress(plain)
+    headers = [("Content-Encoding", coding), ("Accept-Encoding", coding)]
+    answer = raw_http.post(url, "/v1/models/echo:predict", body, headers)
+    assert answer.status == 200, answer.body
+    assert answer.header("Content-Encoding") == coding
+    written = gzip.decompress(answer.body) if coding == "gzip" else zlib.decompress(answer.body)
+    assert json.loads(written) == {"predictions": values}
+
+
+def test_compressed_bodies_that_are_wrong(url: str) -> None:
+    def refused(body: bytes, coding: str, status: int = 400) -> HttpAnswer:
+        answer = raw_http.post(url, "/v1/models/echo:predict", body, [("Content-Encoding", coding)])
+        assert answer.status == status, answer.body
+        return answer
+
+    refused(b"x", "gzip")
+    bomb = gzip.compress(b'{"inputs": [' + b" " * 8_000_000 + b"1]}")
+    assert "4000000" in refused(bomb, "gzip").error()
+    other = refused(b"x", "br", 501)
+    assert other.error() == "Unsupported compression type"
+    assert other.header("Accept-Encoding") == "gzip, deflate"
 
 
 def test_client_that_leaves(url: str) -> None:

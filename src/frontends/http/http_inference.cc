@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/http_inference.h"
 
-#include <absl/functional/function_ref.h>
 #include <absl/strings/str_cat.h>
 
 #include <new>
 #include <utility>
-#include <vector>
 
 #include "base/status_macros.h"
 #include "frontends/codec/inline_limits.h"
 #include "frontends/codec/v2_request_reader.h"
 #include "frontends/codec/v2_response_writer.h"
 #include "frontends/http/charged_text.h"
+#include "frontends/http/compress_body.h"
 #include "frontends/http/infer_endpoint.h"
 #include "frontends/http/off_loop.h"
 #include "frontends/http/status_map.h"
@@ -28,29 +27,6 @@ struct SentResponse {
   std::unique_ptr<InferResponse> response;
   ResponseBody body;
 };
-
-// Replaces the body by its compressed form. False if that fails, if the answer is not `wanted` any
-// more, or if `budget` refuses; then the plain body is sent.
-bool CompressBody(ContentCoding coding, Budget* budget, const std::shared_ptr<Holder>& holder,
-                  absl::FunctionRef<bool()> wanted, HttpResponse* response) {
-  if (!wanted()) return false;
-  std::vector<absl::string_view> pieces = {response->text};
-  uint64_t size = response->text.size();
-  for (const HttpChunk& chunk : response->chunks) {
-    pieces.emplace_back(static_cast<const char*>(chunk.data), chunk.size);
-    size += chunk.size;
-  }
-  BudgetUnits units;
-  if (!ChargeText(budget, holder, CompressedBound(size), &units).ok()) return false;
-  auto compressed = Compress(coding, pieces, wanted);
-  if (!compressed.ok()) return false;
-  if (!ChargeText(budget, holder, compressed->capacity(), &units).ok()) return false;
-  response->text = *std::move(compressed);
-  response->units = std::move(units);
-  response->chunks.clear();
-  response->headers.emplace_back("Content-Encoding", ContentCodingName(coding));
-  return true;
-}
 
 HttpResponse InferenceResponse(std::unique_ptr<InferResponse> response, ResponseBody body) {
   HttpResponse http;

@@ -14,6 +14,7 @@
 #include "frontends/codec/compression.h"
 #include "frontends/codec/inline_limits.h"
 #include "frontends/codec/length_headers.h"
+#include "frontends/http/compress_body.h"
 #include "frontends/http/http_endpoints.h"
 #include "frontends/http/http_inference.h"
 #include "frontends/http/model_version.h"
@@ -37,11 +38,6 @@ size_t JsonSize(const HttpRequest& request) {
   const size_t size = request.body_text().size();
   const auto header = request.FindHeader(kHeaderLengthHeader);
   return header.has_value() ? ParseInferenceHeaderLength(*header, size).value_or(0) : size;
-}
-
-ContentCoding AnswerCoding(const HttpRequest& request) {
-  const auto accepted = request.FindHeader("Accept-Encoding");
-  return accepted.has_value() ? ChooseContentCoding(*accepted) : ContentCoding::kIdentity;
 }
 
 absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(const Server& server,
@@ -93,9 +89,7 @@ void InferEndpoint::Handle(const PathNames& names, std::unique_ptr<HttpRequest> 
   const auto coding = ParseContentEncoding(request->FindHeader("Content-Encoding").value_or(""));
   if (!coding.ok()) {
     NoteFailure(nullptr, coding.status());
-    HttpResponse refusal = StatusResponse(coding.status());
-    refusal.headers.emplace_back("Accept-Encoding", "gzip, deflate");
-    return responder.Complete(std::move(refusal));
+    return responder.Complete(CodingRefusal(coding.status()));
   }
   auto inference = std::make_shared<HttpInference>(*std::move(model), *version,
                                                    AnswerCoding(*request), compression_);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/tfs/tfs_endpoint.h"
 
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <optional>
@@ -10,7 +9,9 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "frontends/codec/body_decompression.h"
 #include "frontends/codec/inline_limits.h"
+#include "frontends/http/compress_body.h"
 #include "frontends/http/http_endpoints.h"
 #include "frontends/http/model_version.h"
 #include "frontends/http/off_loop.h"
@@ -23,14 +24,6 @@
 
 namespace nereid {
 namespace {
-
-absl::Status CheckPlain(const HttpRequest& request) {
-  const absl::string_view coding = request.FindHeader("Content-Encoding").value_or("");
-  if (coding.empty() || absl::EqualsIgnoreCase(coding, "identity")) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("a body with the Content-Encoding '",
-                                                 coding.substr(0, 64),
-                                                 "' cannot be read here: send it uncompressed"));
-}
 
 // The model that the path asks for.
 absl::StatusOr<TfsModelSpec> AskedModel(const PathNames& names) {
@@ -63,6 +56,11 @@ TfsEndpoint::TfsEndpoint(Server* server, ThreadPool* executor, const HttpFronten
 
 void TfsEndpoint::Handle(const PathNames& names, TfsMethod method,
                          std::unique_ptr<HttpRequest> request, HttpResponder responder) {
+  const auto coding = ParseContentEncoding(request->FindHeader("Content-Encoding").value_or(""));
+  if (!coding.ok()) {
+    NoteFailure(nullptr, coding.status());
+    return responder.Complete(CodingRefusal(coding.status()));
+  }
   auto begun = Begin(names, method, *request, responder.other_requests());
   if (!begun.ok()) {
     NoteFailure(nullptr, begun.status());
@@ -71,10 +69,13 @@ void TfsEndpoint::Handle(const PathNames& names, TfsMethod method,
   std::shared_ptr<TfsInference> inference = *std::move(begun);
   InlineTurn* const turn = responder.inline_turn();
   inference->Attach(std::move(responder));
-  if (request->body_text().size() > kMostInlineJsonBytes) {
+  if (*coding != ContentCoding::kIdentity || request->body_text().size() > kMostInlineJsonBytes) {
     return ReadOffLoop(
         executor_, std::move(request), std::move(inference),
-        [this](const HttpRequest& given, TfsInference* into) { return Read(given, into); },
+        [this, coding = *coding](HttpRequest& given, TfsInference* into) {
+          RETURN_IF_ERROR(Decompress(coding, &given, *into));
+          return Read(given, into);
+        },
         [this](const absl::Status& read, std::shared_ptr<TfsInference> issued) {
           IssueOrRefuse(read, std::move(issued), /*turn=*/nullptr);
         });
@@ -90,17 +91,32 @@ absl::StatusOr<std::shared_ptr<TfsInference>> TfsEndpoint::Begin(const PathNames
                                                                  uint64_t other_requests) const {
   ASSIGN_OR_RETURN(std::shared_ptr<ServingModel> model, FindServable(*server_, names));
   RETURN_IF_ERROR(CheckTfsModel(model->config()));
-  RETURN_IF_ERROR(CheckPlain(request));
   ASSIGN_OR_RETURN(BudgetUnits slot, server_->in_flight_requests()->TakeFairly(
                                          1, other_requests, ShareUse::kAdmission));
   // The version that serves stays the same if a path without one is answered by it.
   const int64_t version =
       names.version.empty() && names.label.empty() ? kLatestVersion : model->config().version;
   auto inference =
-      std::make_shared<TfsInference>(std::move(model), version, method, non_finite_, executor_);
+      std::make_shared<TfsInference>(std::move(model), version, method,
+                                     TfsAnswerForm{non_finite_, AnswerCoding(request)}, executor_);
   inference->set_slot(std::move(slot));
   inference->Trace(tracing_, request);
   return inference;
+}
+
+absl::Status TfsEndpoint::Decompress(ContentCoding coding, HttpRequest* request,
+                                     const TfsInference& inference) const {
+  if (coding == ContentCoding::kIdentity) return absl::OkStatus();
+  BodyDecompression body(coding, request->body(), /*aligned_offset=*/0, limits_.max_input_size,
+                         server_->in_flight_bytes());
+  absl::StatusOr<bool> done = false;
+  while (done.ok() && !*done) {
+    if (inference.cancelled()) return absl::CancelledError("the request was cancelled");
+    done = body.Run(body.filled() + kPlainBytesPerStep);
+  }
+  RETURN_IF_ERROR(done.status());
+  request->set_body(body.Finish());
+  return absl::OkStatus();
 }
 
 absl::Status TfsEndpoint::Read(const HttpRequest& request, TfsInference* inference) const {

@@ -11,6 +11,7 @@
 
 #include "base/threads/thread_pool.h"
 #include "config/tfs_spec.h"
+#include "frontends/codec/compression.h"
 #include "frontends/http/http_frontend_options.h"
 #include "frontends/http/http_message.h"
 #include "frontends/http/router.h"
@@ -38,6 +39,9 @@ class TfsEndpoint {
   absl::StatusOr<std::shared_ptr<TfsInference>> Begin(const PathNames& names, TfsMethod method,
                                                       const HttpRequest& request,
                                                       uint64_t other_requests) const;
+  // Replaces the body of `request` by the plain one, on a thread that may take its time.
+  absl::Status Decompress(ContentCoding coding, HttpRequest* request,
+                          const TfsInference& inference) const;
   absl::Status Read(const HttpRequest& request, TfsInference* inference) const;
   void IssueOrRefuse(const absl::Status& read, std::shared_ptr<TfsInference> inference,
                      InlineTurn* turn);

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "frontends/codec/inline_limits.h"
 #include "frontends/http/charged_text.h"
+#include "frontends/http/compress_body.h"
 #include "frontends/http/off_loop.h"
 #include "frontends/http/status_map.h"
 #include "frontends/tfs/tfs_response_writer.h"
@@ -105,10 +106,14 @@ absl::StatusOr<HttpResponse> TfsInference::WriteAnswer() {
   std::string json;
   BudgetUnits units;
   RETURN_IF_ERROR(ChargeText(budget_, holder_, EstimateTfsSize(*response, call_), &units));
-  RETURN_IF_ERROR(AppendTfsResponse(*response, call_, non_finite_, &json));
+  RETURN_IF_ERROR(AppendTfsResponse(*response, call_, form_.non_finite, &json));
   RETURN_IF_ERROR(ChargeText(budget_, holder_, json.capacity(), &units));
   HttpResponse http = JsonResponse(std::move(json));
   http.units = std::move(units);
+  if (form_.coding != ContentCoding::kIdentity) {
+    CompressBody(
+        form_.coding, budget_, holder_, [this] { return !cancelled(); }, &http);
+  }
   return http;
 }
 

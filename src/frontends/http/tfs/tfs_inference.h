@@ -16,6 +16,7 @@
 
 #include "base/budget.h"
 #include "base/threads/thread_pool.h"
+#include "frontends/codec/compression.h"
 #include "frontends/codec/non_finite.h"
 #include "frontends/codec/request_buffers.h"
 #include "frontends/codec/request_limits.h"
@@ -28,13 +29,18 @@
 
 namespace nereid {
 
+// How an answer is written: numbers that are not finite, and the body.
+struct TfsAnswerForm {
+  NonFinite non_finite;
+  ContentCoding coding;
+};
+
 class TfsInference final : public Flight, public std::enable_shared_from_this<TfsInference> {
  public:
-  // Large answers are written on `executor`. `non_finite`: how numbers that are not finite are
-  // written.
+  // Large answers are written and compressed on `executor`.
   TfsInference(std::shared_ptr<ServingModel> model, int64_t version, TfsMethod method,
-               NonFinite non_finite, ThreadPool* executor)
-      : executor_(executor), non_finite_(non_finite) {
+               TfsAnswerForm form, ThreadPool* executor)
+      : executor_(executor), form_(form) {
     call_.method = method;
     Draft(std::move(model), version);
   }
@@ -78,7 +84,7 @@ class TfsInference final : public Flight, public std::enable_shared_from_this<Tf
   absl::StatusOr<HttpResponse> WriteAnswer();
 
   ThreadPool* const executor_;
-  const NonFinite non_finite_;
+  const TfsAnswerForm form_;
   TfsCall call_;  // constant once read
   Budget* budget_ = nullptr;
   std::shared_ptr<Holder> holder_;  // the client
