@@ -72,8 +72,8 @@ struct ServerOptions {
   std::string cloud_copies_parent;
   uint64_t cloud_cache_bytes = uint64_t{16} << 30;
   uint32_t cloud_timeout_secs = 60;  // how long a store may be silent
-  std::string repoagent_directory;  // default: ../repoagents beside the library
-  std::string cache_directory;      // default: ../caches beside the library
+  std::string repoagent_directory;   // default: ../repoagents beside the library
+  std::string cache_directory;       // default: ../caches beside the library
   // The response cache's name and its configuration as JSON; empty: no cache. With more than one
   // entry the server fails to start.
   std::map<std::string, std::string> cache_configs;
