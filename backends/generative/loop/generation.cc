@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/generative/loop/generation.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string>
+
+#include "backends/sdk/json.h"
+#include "backends/sdk/tensor.h"
+
+namespace nereid_backend {
+namespace {
+
+constexpr int64_t kMostTokens = int64_t{1} << 30;
+
+Error Refuse(std::string_view name, const Json& value, std::string_view expected) {
+  return Error::InvalidArg(
+      StrCat("sampling parameter '", name, "' is ", value.Write(), ": expected ", expected));
+}
+
+Error ReadNumber(std::string_view name, const Json& value, double least, double most,
+                 double* number) {
+  const double given = value.is_int() ? static_cast<double>(value.AsInt()) : value.AsDouble();
+  if ((value.is_int() || value.is_double()) && given >= least && given <= most) {
+    *number = given;
+    return Error();
+  }
+  return Refuse(name, value, StrCat("a number from ", least, " to ", most));
+}
+
+Error ReadInteger(std::string_view name, const Json& value, int64_t least, int64_t most,
+                  int64_t* number) {
+  if (value.is_int() && value.AsInt() >= least && value.AsInt() <= most) {
+    *number = value.AsInt();
+    return Error();
+  }
+  return Refuse(name, value, StrCat("an integer from ", least, " to ", most));
+}
+
+Error ReadFlag(std::string_view name, const Json& value, bool* flag) {
+  if (!value.is_bool()) return Refuse(name, value, "true or false");
+  *flag = value.AsBool();
+  return Error();
+}
+
+Error ReadTokens(std::string_view name, const Json& value, std::vector<Token>* tokens) {
+  const auto& items = value.items();
+  if (!value.is_array() ||
+      !std::all_of(items.begin(), items.end(), [](const Json& one) { return one.is_int(); })) {
+    return Refuse(name, value, "an array of tokens");
+  }
+  *tokens = value.AsInts();
+  return Error();
+}
+
+Error ReadBias(std::string_view name, const Json& value,
+               std::vector<std::pair<Token, double>>* biases) {
+  if (!value.is_object()) return Refuse(name, value, "an object of tokens and numbers");
+  for (const auto& [key, bias] : value.members()) {
+    Token token = 0;
+    const auto [end, failed] = std::from_chars(key.data(), key.data() + key.size(), token);
+    if (failed != std::errc() || end != key.data() + key.size() || token < 0) {
+      return Refuse(name, value, "an object of tokens and numbers");
+    }
+    double number = 0;
+    NB_RETURN_IF_ERROR(ReadNumber(name, bias, -100, 100, &number));
+    biases->emplace_back(token, number);
+  }
+  return Error();
+}
+
+Error ReadOne(std::string_view name, const Json& value, Generation* to) {
+  SamplingParameters& sampling = to->sampling;
+  if (name == "temperature") return ReadNumber(name, value, 0, 100, &sampling.temperature);
+  if (name == "top_p") return ReadNumber(name, value, 0, 1, &sampling.top_p);
+  if (name == "min_p") return ReadNumber(name, value, 0, 1, &sampling.min_p);
+  if (name == "repetition_penalty") {
+    return ReadNumber(name, value, 0.01, 100, &sampling.repetition_penalty);
+  }
+  if (name == "presence_penalty") {
+    return ReadNumber(name, value, -2, 2, &sampling.presence_penalty);
+  }
+  if (name == "frequency_penalty") {
+    return ReadNumber(name, value, -2, 2, &sampling.frequency_penalty);
+  }
+  if (name == "top_k") {
+    NB_RETURN_IF_ERROR(ReadInteger(name, value, -1, kMostTokens, &sampling.top_k));
+    sampling.top_k = std::max<int64_t>(sampling.top_k, 0);  // -1, too: all
+    return Error();
+  }
+  if (name == "seed") {
+    int64_t seed = 0;
+    constexpr auto kAny = std::numeric_limits<int64_t>();
+    NB_RETURN_IF_ERROR(ReadInteger(name, value, kAny.min(), kAny.max(), &seed));
+    to->seed = static_cast<uint64_t>(seed);
+    return Error();
+  }
+  if (name == "max_tokens") return ReadInteger(name, value, 1, kMostTokens, &to->max_tokens);
+  if (name == "min_tokens") return ReadInteger(name, value, 0, kMostTokens, &to->min_tokens);
+  if (name == "ignore_eos") return ReadFlag(name, value, &to->ignore_end);
+  if (name == "stop_token_ids") return ReadTokens(name, value, &to->stop_tokens);
+  if (name == "logit_bias") return ReadBias(name, value, &sampling.logit_bias);
+  return Error::InvalidArg(StrCat(
+      "sampling parameter '", name,
+      "' is unknown: expected temperature, top_k, top_p, min_p, repetition_penalty, "
+      "presence_penalty, frequency_penalty, logit_bias, seed, max_tokens, min_tokens, ignore_eos "
+      "or stop_token_ids"));
+}
+
+Result<std::string> BytesOf(const InputView& input) {
+  std::vector<Piece> pieces;
+  NB_RETURN_IF_ERROR(AppendPieces(input, &pieces));
+  std::string bytes(TotalSize(pieces), '\0');
+  CopyPieces(pieces, bytes.data());
+  return bytes;
+}
+
+// The only element of an input of one element, in its wire form.
+Result<std::string> OneElement(const InputView& input) {
+  if (ElementCount(input.dims, input.dim_count) != 1) {
+    return Error::InvalidArg(
+        StrCat("input '", input.name, "' has more or fewer elements than the one expected"));
+  }
+  return BytesOf(input);
+}
+
+template <typename T>
+std::vector<T> ValuesOf(const std::string& bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::copy_n(bytes.data(), values.size() * sizeof(T), reinterpret_cast<char*>(values.data()));
+  return values;
+}
+
+Error ReadInput(const InputView& input, bool* has_max_tokens, int64_t* max_tokens,
+                Generation* generation) {
+  const std::string_view name = input.name;
+  if (name == kInputIds) {
+    NB_ASSIGN_OR_RETURN(const std::string bytes, BytesOf(input));
+    generation->prompt = ValuesOf<Token>(bytes);
+    return Error();
+  }
+  NB_ASSIGN_OR_RETURN(const std::string bytes, OneElement(input));
+  if (name == kMaxTokens) {
+    *max_tokens = ValuesOf<int64_t>(bytes).at(0);
+    *has_max_tokens = true;
+  } else if (name == kStream) {
+    generation->stream = bytes.at(0) != 0;
+  } else if (name == kSamplingParameters) {
+    std::vector<std::string_view> texts;
+    NB_RETURN_IF_ERROR(ParseBytes(bytes, 1, &texts));
+    if (!texts[0].empty()) return ReadSamplingParameters(texts[0], generation);
+  }
+  return Error();
+}
+
+}  // namespace
+
+Error ReadSamplingParameters(std::string_view json, Generation* generation) {
+  Result<Json> parsed = Json::Parse(json);
+  if (!parsed.ok() || !parsed->is_object()) {
+    return Error::InvalidArg(
+        StrCat("input '", kSamplingParameters, "' is no JSON object: ",
+               parsed.ok() ? "it is another JSON value" : parsed.error().message()));
+  }
+  for (const auto& [name, value] : parsed->members()) {
+    if (value.is_null()) continue;  // as if it were not given
+    NB_RETURN_IF_ERROR(ReadOne(name, value, generation));
+  }
+  return Error();
+}
+
+Error CheckGeneration(const Generation& generation, const GenerationLimits& limits) {
+  if (generation.prompt.empty()) {
+    return Error::InvalidArg(StrCat("input '", kInputIds, "' is empty: expected a token or more"));
+  }
+  if (generation.max_tokens < 1 || generation.max_tokens > kMostTokens) {
+    return Error::InvalidArg(
+        StrCat("'", kMaxTokens, "' is ", generation.max_tokens, ": expected 1 to ", kMostTokens));
+  }
+  for (const Token token : generation.prompt) {
+    if (token >= 0 && (limits.vocabulary == 0 || token < limits.vocabulary)) continue;
+    const int64_t most = limits.vocabulary == 0 ? INT64_MAX : limits.vocabulary - 1;
+    return Error::InvalidArg(StrCat("input '", kInputIds, "' has the token ", token,
+                                    ": expected tokens from 0 to ", most));
+  }
+  const auto prompt = static_cast<int64_t>(generation.prompt.size());
+  if (limits.context == 0 || prompt + generation.max_tokens <= limits.context) return Error();
+  return Error::InvalidArg(StrCat("the prompt of ", prompt, " tokens and ", generation.max_tokens,
+                                  " new ones are more than the ", limits.context,
+                                  " tokens of the network's context"));
+}
+
+Result<Generation> ReadGeneration(TRITONBACKEND_Request* request, const GenerationLimits& limits) {
+  Generation generation;
+  uint32_t count = 0;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestInputCount(request, &count));
+  bool has_max_tokens = false;
+  int64_t max_tokens = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    NB_ASSIGN_OR_RETURN(const InputView input, InputView::At(request, i));
+    NB_RETURN_IF_ERROR(ReadInput(input, &has_max_tokens, &max_tokens, &generation));
+  }
+  // Whatever their order, the input counts, and not the parameter.
+  if (has_max_tokens) generation.max_tokens = max_tokens;
+  NB_RETURN_IF_ERROR(CheckGeneration(generation, limits));
+  return generation;
+}
+
+}  // namespace nereid_backend

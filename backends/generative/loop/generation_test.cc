@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/generative/loop/generation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace nereid_backend {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+std::string Refusal(std::string_view json) {
+  Generation generation;
+  const Error error = ReadSamplingParameters(json, &generation);
+  return error.ok() ? "" : error.message();
+}
+
+std::string Refusal(const Generation& generation, const GenerationLimits& limits) {
+  const Error error = CheckGeneration(generation, limits);
+  return error.ok() ? "" : error.message();
+}
+
+TEST(GenerationTest, ReadsSamplingParameters) {
+  Generation one;
+  ASSERT_TRUE(ReadSamplingParameters(
+                  R"({"temperature": 0.5, "top_k": 40, "top_p": 0.9, "min_p": 0.1, "seed": -3,
+                      "repetition_penalty": 1.1, "presence_penalty": -0.5, "frequency_penalty": 2,
+                      "max_tokens": 7, "min_tokens": 2, "ignore_eos": true,
+                      "stop_token_ids": [3, 5], "logit_bias": {"12": -100}})",
+                  &one)
+                  .ok());
+  EXPECT_EQ(one.sampling.temperature, 0.5);
+  EXPECT_EQ(one.sampling.top_k, 40);
+  EXPECT_EQ(one.sampling.top_p, 0.9);
+  EXPECT_EQ(one.sampling.min_p, 0.1);
+  EXPECT_EQ(one.sampling.repetition_penalty, 1.1);
+  EXPECT_EQ(one.sampling.presence_penalty, -0.5);
+  EXPECT_EQ(one.sampling.frequency_penalty, 2);
+  EXPECT_THAT(one.sampling.logit_bias, ElementsAre(Pair(12, -100)));
+  EXPECT_EQ(one.seed, static_cast<uint64_t>(-3));
+  EXPECT_EQ(one.max_tokens, 7);
+  EXPECT_EQ(one.min_tokens, 2);
+  EXPECT_TRUE(one.ignore_end);
+  EXPECT_THAT(one.stop_tokens, ElementsAre(3, 5));
+}
+
+TEST(GenerationTest, WhatIsNotGivenOrNullStaysAsItIs) {
+  Generation one;
+  ASSERT_TRUE(ReadSamplingParameters(R"({"top_k": -1, "seed": null})", &one).ok());
+  EXPECT_EQ(one.sampling.top_k, 0);
+  EXPECT_EQ(one.sampling.temperature, 1);
+  EXPECT_EQ(one.seed, std::nullopt);
+  EXPECT_EQ(one.max_tokens, 16);
+}
+
+TEST(GenerationTest, RefusesWhatItCannotDo) {
+  EXPECT_THAT(Refusal("{"), HasSubstr("'sampling_parameters' is no JSON object"));
+  EXPECT_THAT(Refusal("[1]"), HasSubstr("it is another JSON value"));
+  EXPECT_THAT(Refusal(R"({"beam": 2})"), HasSubstr("'beam' is unknown: expected temperature"));
+  EXPECT_EQ(Refusal(R"({"top_p": 1.5})"),
+            "sampling parameter 'top_p' is 1.5: expected a number from 0 to 1");
+  EXPECT_EQ(Refusal(R"({"temperature": NaN})"),
+            "sampling parameter 'temperature' is NaN: expected a number from 0 to 100");
+  EXPECT_EQ(Refusal(R"({"max_tokens": 0})"),
+            "sampling parameter 'max_tokens' is 0: expected an integer from 1 to 1073741824");
+  EXPECT_EQ(Refusal(R"({"max_tokens": "7"})"),
+            "sampling parameter 'max_tokens' is \"7\": expected an integer from 1 to 1073741824");
+  EXPECT_EQ(Refusal(R"({"ignore_eos": 1})"),
+            "sampling parameter 'ignore_eos' is 1: expected true or false");
+  EXPECT_EQ(Refusal(R"({"stop_token_ids": [1, "a"]})"),
+            "sampling parameter 'stop_token_ids' is [1,\"a\"]: expected an array of tokens");
+  EXPECT_THAT(Refusal(R"({"logit_bias": {"a": 1}})"), HasSubstr("an object of tokens and numbers"));
+}
+
+TEST(GenerationTest, ChecksThePromptAgainstTheNetwork) {
+  Generation one;
+  EXPECT_EQ(Refusal(one, {}), "input 'input_ids' is empty: expected a token or more");
+  one.prompt = {1, 99, 5};
+  one.max_tokens = 7;
+  EXPECT_EQ(Refusal(one, {}), "");
+  EXPECT_EQ(Refusal(one, {.vocabulary = 100, .context = 10}), "");
+  EXPECT_EQ(Refusal(one, {.vocabulary = 99}),
+            "input 'input_ids' has the token 99: expected tokens from 0 to 98");
+  EXPECT_EQ(Refusal(one, {.context = 9}),
+            "the prompt of 3 tokens and 7 new ones are more than the 9 tokens of the network's "
+            "context");
+  one.max_tokens = 0;
+  EXPECT_EQ(Refusal(one, {}), "'max_tokens' is 0: expected 1 to 1073741824");
+  one.max_tokens = 1;
+  one.prompt = {-1};
+  EXPECT_THAT(Refusal(one, {}), HasSubstr("has the token -1"));
+}
+
+}  // namespace
+}  // namespace nereid_backend

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/generative/loop/token_loop.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "backends/sdk/boundary.h"
+#include "backends/sdk/send_together.h"
+
+namespace nereid_backend {
+namespace {
+
+uint64_t AnySeed() {
+  std::random_device random;
+  return (uint64_t{random()} << 32) | random();
+}
+
+}  // namespace
+
+TokenLoop::TokenLoop(std::unique_ptr<StepNetwork> network, const TokenScheduler::Limits& limits,
+                     std::vector<Token> end_tokens)
+    : network_(std::move(network)),
+      limits_(limits),
+      end_tokens_(std::move(end_tokens)),
+      scheduler_(limits),
+      thread_([this] { Run(); }) {}
+
+TokenLoop::~TokenLoop() {
+  {
+    const std::lock_guard lock(mu_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void TokenLoop::Add(Generation generation, std::unique_ptr<Answer> answer) {
+  {
+    const std::lock_guard lock(mu_);
+    arrived_.push_back({std::move(generation), std::move(answer)});
+  }
+  changed_.notify_one();
+}
+
+bool TokenLoop::Await(std::vector<Arrival>* arrived) {
+  arrived->clear();
+  std::unique_lock lock(mu_);
+  if (sequences_.empty()) {
+    changed_.wait(lock, [this] { return stopping_ || !arrived_.empty(); });
+  }
+  std::swap(*arrived, arrived_);
+  return !arrived->empty() || !sequences_.empty();
+}
+
+void TokenLoop::Run() {
+  std::vector<Arrival> arrived;
+  while (Await(&arrived)) {
+    for (Arrival& one : arrived) Admit(std::move(one));
+    Step step;
+    const Error error = Guarded("step", [&] { return RunStep(&step); });
+    if (!error.ok()) FailStep(step, error);
+  }
+}
+
+void TokenLoop::Admit(Arrival arrival) {
+  Generation& wanted = arrival.generation;
+  const std::shared_ptr<Answer> answer = std::move(arrival.answer);
+  const uint64_t id = next_id_++;
+  const Error error = Guarded("admission", [&]() -> Error {
+    Sequence sequence{
+        .answer = answer,
+        .sampler = Sampler(wanted.sampling, wanted.seed ? *wanted.seed : AnySeed(), wanted.prompt),
+        .ends = wanted.stop_tokens,
+        .min_tokens = wanted.min_tokens,
+        .max_tokens = wanted.max_tokens};
+    if (!wanted.ignore_end) {
+      sequence.ends.insert(sequence.ends.end(), end_tokens_.begin(), end_tokens_.end());
+    }
+    const size_t prompt = wanted.prompt.size();
+    switch (scheduler_.Add(
+        {.id = id, .prompt = std::move(wanted.prompt), .max_new_tokens = wanted.max_tokens})) {
+      case TokenScheduler::Admission::kTaken:
+        sequences_.emplace(id, std::move(sequence));
+        return Error();
+      case TokenScheduler::Admission::kNeverFits:
+        return Error::InvalidArg(
+            StrCat("the prompt of ", prompt, " tokens and ", wanted.max_tokens,
+                   " new ones never fit into the ", int64_t{limits_.blocks} * limits_.block_size,
+                   " tokens for which there is memory (parameter 'kv_cache_bytes')"));
+      case TokenScheduler::Admission::kTooManyWait:
+        return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+                     StrCat("the model generates as much as it can, and ", limits_.max_waiting,
+                            " requests wait already (parameter 'max_waiting')"));
+    }
+    return Error::Internal("the request was neither taken nor refused");
+  });
+  if (error.ok()) return;
+  scheduler_.End(id);
+  sequences_.erase(id);
+  answer->Fail(error);
+}
+
+Error TokenLoop::EndCancelled() {
+  std::vector<uint64_t> cancelled;
+  for (const auto& [id, sequence] : sequences_) {
+    if (sequence.answer->IsCancelled()) cancelled.push_back(id);
+  }
+  const Error error(TRITONSERVER_ERROR_CANCELLED, "the request was cancelled");
+  for (const uint64_t id : cancelled) Fail(id, error);
+  return Error();
+}
+
+Error TokenLoop::RunStep(Step* step) {
+  NB_RETURN_IF_ERROR(EndCancelled());
+  *step = scheduler_.Plan(TokenTime::min());  // no sequence has a deadline
+  if (step->parts.empty()) return Error();
+  NB_RETURN_IF_ERROR(network_->Compute(*step));
+  scheduler_.SetComputed(*step);
+  std::vector<uint64_t> last;
+  for (const StepPart& part : step->parts) {
+    if (part.is_last) last.push_back(part.id);
+  }
+  SendTogether([&] {
+    for (size_t i = 0; i < last.size(); ++i) {
+      const Error error =
+          Guarded("sending of tokens", [&] { return Advance(last[i], network_->Logits(i)); });
+      if (!error.ok()) Fail(last[i], error);
+    }
+  });
+  return Error();
+}
+
+Error TokenLoop::Advance(uint64_t id, std::span<const float> logits) {
+  Sequence& sequence = sequences_.at(id);
+  const bool may_end = sequence.generated >= sequence.min_tokens;
+  const std::optional<Token> token = sequence.sampler.Sample(
+      logits, may_end ? std::span<const Token>() : std::span<const Token>(sequence.ends));
+  if (!token.has_value()) return Error::Internal("the network's logits are not numbers");
+  ++sequence.generated;
+  sequence.answer->Add(*token);
+  const bool ends =
+      std::find(sequence.ends.begin(), sequence.ends.end(), *token) != sequence.ends.end();
+  if (!ends && sequence.generated < sequence.max_tokens) {
+    scheduler_.Append(id, *token);
+    return sequence.answer->Send();
+  }
+  NB_RETURN_IF_ERROR(sequence.answer->Finish());
+  scheduler_.End(id);
+  sequences_.erase(id);
+  return Error();
+}
+
+void TokenLoop::Fail(uint64_t id, const Error& error) {
+  const auto found = sequences_.find(id);
+  if (found == sequences_.end()) return;
+  found->second.answer->Fail(error);
+  scheduler_.End(id);
+  sequences_.erase(found);
+}
+
+void TokenLoop::FailStep(const Step& step, const Error& error) {
+  std::vector<uint64_t> failed;
+  for (const StepPart& part : step.parts) failed.push_back(part.id);
+  if (failed.empty()) {
+    for (const auto& [id, sequence] : sequences_) failed.push_back(id);
+  }
+  for (const uint64_t id : failed) Fail(id, error);
+}
+
+}  // namespace nereid_backend

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// TokenLoop: a thread that generates for all requests of an instance together: it plans a step,
+// lets the network compute it, chooses tokens and sends them, until no request is left.
+//
+// An error of the network ends the requests of that step, and the others go on. A cancelled request
+// ends before the next step. Thread-safe.
+#ifndef NEREID_BACKENDS_GENERATIVE_LOOP_TOKEN_LOOP_H_
+#define NEREID_BACKENDS_GENERATIVE_LOOP_TOKEN_LOOP_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "backends/generative/loop/answer.h"
+#include "backends/generative/loop/generation.h"
+#include "backends/generative/network/step_network.h"
+#include "backends/generative/scheduler/token_scheduler.h"
+#include "backends/generative/text/sampler.h"
+
+namespace nereid_backend {
+
+class TokenLoop {
+ public:
+  // `end_tokens` end a sequence, unless a request ignores them.
+  TokenLoop(std::unique_ptr<StepNetwork> network, const TokenScheduler::Limits& limits,
+            std::vector<Token> end_tokens);
+  // Waits until all requests have been answered.
+  ~TokenLoop();
+  TokenLoop(const TokenLoop&) = delete;
+  TokenLoop& operator=(const TokenLoop&) = delete;
+
+  void Add(Generation generation, std::unique_ptr<Answer> answer);
+
+ private:
+  struct Arrival {
+    Generation generation;
+    std::shared_ptr<Answer> answer;
+  };
+  struct Sequence {
+    std::shared_ptr<Answer> answer;
+    Sampler sampler;
+    std::vector<Token> ends;
+    int64_t generated = 0;
+    int64_t min_tokens = 0;
+    int64_t max_tokens = 0;
+  };
+
+  void Run();
+  // Waits for something to do, and takes what has arrived. False: nothing is left, and nothing will
+  // come.
+  bool Await(std::vector<Arrival>* arrived);
+  Error RunStep(Step* step);
+  void Admit(Arrival arrival);
+  Error EndCancelled();
+  // Chooses the next token of a sequence, and ends it if that is the last one.
+  Error Advance(uint64_t id, std::span<const float> logits);
+  void Fail(uint64_t id, const Error& error);
+  // Ends the sequences of a step that failed; all, if it has none.
+  void FailStep(const Step& step, const Error& error);
+
+  const std::unique_ptr<StepNetwork> network_;
+  const TokenScheduler::Limits limits_;
+  const std::vector<Token> end_tokens_;
+
+  // Of the thread.
+  TokenScheduler scheduler_;
+  std::map<uint64_t, Sequence> sequences_;
+  uint64_t next_id_ = 0;
+
+  std::mutex mu_;
+  std::condition_variable changed_;
+  std::vector<Arrival> arrived_;  // guarded by mu_
+  bool stopping_ = false;         // guarded by mu_
+  std::thread thread_;
+};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_GENERATIVE_LOOP_TOKEN_LOOP_H_

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/generative/loop/token_loop.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <future>
+#include <stdexcept>
+#include <string>
+
+namespace nereid_backend {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr Token kPoison = 9;     // a step with it fails
+constexpr Token kNoNumbers = 8;  // its logits are not numbers
+
+// The next token is the last one plus one, of ten.
+class CountingNetwork : public StepNetwork {
+ public:
+  Error Compute(const Step& step) override {
+    logits_.clear();
+    for (const StepPart& part : step.parts) {
+      const Token last = part.tokens.back();
+      if (last == kPoison) throw std::runtime_error("poison");
+      if (!part.is_last) continue;
+      logits_.emplace_back(10, last == kNoNumbers ? NAN : 0.0F);
+      if (last != kNoNumbers) logits_.back()[static_cast<size_t>(last + 1) % 10] = 1;
+    }
+    return Error();
+  }
+  std::span<const float> Logits(size_t index) const override { return logits_[index]; }
+
+ private:
+  std::vector<std::vector<float>> logits_;
+};
+
+// What a client gets. It outlives its answer.
+struct Client {
+  std::vector<Token> tokens;  // constant from the end on
+  int sent = 0;
+  std::promise<std::string> end;  // "", or an error
+  bool gives_up = false;
+  bool refuses = false;  // what is sent to it
+
+  // Waits for the end.
+  std::string End() { return end.get_future().get(); }
+};
+
+class ClientAnswer : public Answer {
+ public:
+  explicit ClientAnswer(Client* client) : client_(client) {}
+
+  bool IsCancelled() const override { return client_->gives_up; }
+  void Add(Token token) override { client_->tokens.push_back(token); }
+  Error Send() override {
+    ++client_->sent;
+    return client_->refuses ? Error::Internal("no buffer") : Error();
+  }
+  Error Finish() override {
+    client_->end.set_value("");
+    return Error();
+  }
+  void Fail(const Error& error) override { client_->end.set_value(error.message()); }
+
+ private:
+  Client* const client_;
+};
+
+class TokenLoopTest : public ::testing::Test {
+ protected:
+  void Add(std::vector<Token> prompt, int64_t max_tokens, Client* client,
+           std::vector<Token> stops = {}) {
+    Generation generation;
+    generation.prompt = std::move(prompt);
+    generation.max_tokens = max_tokens;
+    generation.stop_tokens = std::move(stops);
+    generation.sampling.temperature = 0;
+    loop_->Add(std::move(generation), std::make_unique<ClientAnswer>(client));
+  }
+
+  std::unique_ptr<TokenLoop> loop_ =
+      std::make_unique<TokenLoop>(std::make_unique<CountingNetwork>(),
+                                  TokenScheduler::Limits{.blocks = 4,
+                                                         .block_size = 2,
+                                                         .max_step_tokens = 4,
+                                                         .max_sequences = 4,
+                                                         .max_waiting = 100},
+                                  std::vector<Token>{7});
+};
+
+TEST_F(TokenLoopTest, GeneratesUntilTheLastToken) {
+  Client client;
+  Add({0, 1}, 3, &client);
+  EXPECT_EQ(client.End(), "");
+  EXPECT_THAT(client.tokens, ElementsAre(2, 3, 4));
+  EXPECT_EQ(client.sent, 2);  // Finish sends the last one
+}
+
+TEST_F(TokenLoopTest, AnEndTokenIsTheLast) {
+  Client of_network, of_request;
+  Add({5}, 8, &of_network);
+  Add({1}, 8, &of_request, {3});
+  EXPECT_EQ(of_network.End(), "");
+  EXPECT_EQ(of_request.End(), "");
+  EXPECT_THAT(of_network.tokens, ElementsAre(6, 7));
+  EXPECT_THAT(of_request.tokens, ElementsAre(2, 3));
+}
+
+TEST_F(TokenLoopTest, AFailedStepEndsItsRequestsAndTheModelGoesOn) {
+  Client failed, next;
+  Add({kPoison}, 3, &failed);
+  EXPECT_EQ(failed.End(), "poison");
+  Add({0}, 2, &next);
+  EXPECT_EQ(next.End(), "");
+  EXPECT_THAT(next.tokens, ElementsAre(1, 2));
+}
+
+TEST_F(TokenLoopTest, LogitsThatAreNoNumbersAreAnError) {
+  Client client;
+  Add({kNoNumbers}, 3, &client);
+  EXPECT_EQ(client.End(), "the network's logits are not numbers");
+}
+
+TEST_F(TokenLoopTest, ACancelledRequestGetsNoToken) {
+  Client client;
+  client.gives_up = true;
+  Add({0}, 3, &client);
+  EXPECT_EQ(client.End(), "the request was cancelled");
+  EXPECT_EQ(client.tokens, std::vector<Token>());
+}
+
+TEST_F(TokenLoopTest, WhatCannotBeSentEndsItsRequest) {
+  Client client;
+  client.refuses = true;
+  Add({0}, 3, &client);
+  EXPECT_EQ(client.End(), "no buffer");
+}
+
+TEST_F(TokenLoopTest, RefusesWhatNeverFits) {
+  Client client, largest;
+  Add({0, 1, 2}, 7, &client);
+  EXPECT_THAT(client.End(), HasSubstr("the prompt of 3 tokens and 7 new ones never fit into the 8 "
+                                      "tokens for which there is memory"));
+  Add({0, 1, 2}, 4, &largest);
+  EXPECT_EQ(largest.End(), "");
+}
+
+TEST_F(TokenLoopTest, AnswersAllBeforeItEnds) {
+  std::vector<Client> clients(20);  // more than there are blocks for
+  for (Client& client : clients) Add({0, 1}, 5, &client);
+  loop_.reset();
+  for (Client& client : clients) {
+    EXPECT_EQ(client.End(), "");
+    EXPECT_THAT(client.tokens, ElementsAre(2, 3, 4, 5, 6));
+  }
+}
+
+TEST(TokenLoopAdmissionTest, RefusesWhenTooManyWait) {
+  TokenLoop loop(std::make_unique<CountingNetwork>(),
+                 {.blocks = 4, .block_size = 2, .max_waiting = 0}, {});
+  Client client;
+  Generation generation;
+  generation.prompt = {0};
+  generation.max_tokens = 2;
+  loop.Add(std::move(generation), std::make_unique<ClientAnswer>(&client));
+  EXPECT_THAT(client.End(), HasSubstr("0 requests wait already (parameter 'max_waiting')"));
+}
+
+}  // namespace
+}  // namespace nereid_backend
