@@ -24,6 +24,9 @@ set(CPACK_THREADS 4)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Where dpkg-shlibdeps finds what these packages bring themselves.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
+if(TARGET nereid_openvino)
+  list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_SOURCE_DIR}/build/deps/openvino/openvino/libs)
+endif()
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(version "${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
@@ -83,6 +86,7 @@ ${what}.")
 endmacro()
 
 nereid_backend_package(fil "" "trees of XGBoost and LightGBM")
+nereid_backend_package(generative "nereid-backend-openvino (= ${version})" "language models in OpenVINO's format")
 nereid_backend_package(identity "" "models that repeat their inputs")
 nereid_backend_package(onnxruntime "" "ONNX models")
 nereid_backend_package(openvino "" "OpenVINO, TensorFlow and TFLite models")

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/fil/options.h"
+#include "backends/generative/options.h"
 #include "backends/identity/options.h"
 #include "backends/onnxruntime/options.h"
 #include "backends/openvino/options.h"
@@ -19,10 +20,11 @@ using nereid_backend::BackendOptions;
 using nereid_backend::OptionRemark;
 
 constexpr const BackendOptions* kAll[] = {
-    &nereid_backend::kFilOptions,         &nereid_backend::kIdentityOptions,
-    &nereid_backend::kOnnxruntimeOptions, &nereid_backend::kOpenvinoOptions,
-    &nereid_backend::kPythonOptions,      &nereid_backend::kPytorchOptions,
-    &nereid_backend::kRepeatOptions,      &nereid_backend::kTensorflowOptions};
+    &nereid_backend::kFilOptions,       &nereid_backend::kGenerativeOptions,
+    &nereid_backend::kIdentityOptions,  &nereid_backend::kOnnxruntimeOptions,
+    &nereid_backend::kOpenvinoOptions,  &nereid_backend::kPythonOptions,
+    &nereid_backend::kPytorchOptions,   &nereid_backend::kRepeatOptions,
+    &nereid_backend::kTensorflowOptions};
 
 }  // namespace
 

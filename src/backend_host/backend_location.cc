@@ -34,6 +34,7 @@ bool StaysInside(const std::string& library) {
 
 // For our own backends, which an installation need not include.
 std::string HowToGet(const std::string& backend) {
+  if (backend == "generative") return HowToGet("openvino");  // made with it
   static constexpr std::array<std::string_view, 3> kOptional = {"openvino", "pytorch",
                                                                 "tensorflow"};
   if (std::find(kOptional.begin(), kOptional.end(), backend) == kOptional.end()) return "";

@@ -92,6 +92,8 @@ TEST_F(BackendRegistryTest, SaysWhereItLooked) {
 TEST_F(BackendRegistryTest, SaysHowToGetABackendThatIsOptional) {
   EXPECT_THAT(std::string(Get("openvino").status().message()),
               EndsWith("(`make stage BACKENDS=openvino` installs it)"));
+  EXPECT_THAT(std::string(Get("generative").status().message()),
+              EndsWith("(`make stage BACKENDS=openvino` installs it)"));
 }
 
 TEST_F(BackendRegistryTest, TheVersionComesBeforeTheModelBeforeTheDirectory) {

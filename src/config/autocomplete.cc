@@ -37,6 +37,7 @@ const std::vector<BackendRule>& Rules() {
         {"model.graphdef", Artifact::kFile, "tensorflow_graphdef"}}},
       {"tensorrt", true, {{"model.plan", Artifact::kFile, "tensorrt_plan"}}},
       {"onnxruntime", true, {{"model.onnx", Artifact::kEither, "onnxruntime_onnx"}}},
+      {"generative", true, {{"openvino_model.xml", Artifact::kFile, ""}}},
       // OpenVINO also reads the files of other backends, if a configuration names OpenVINO or no
       // other backend matches.
       {"openvino",

@@ -72,6 +72,15 @@ TEST(AutocompleteTest, PlatformTellsTheBackend) {
   EXPECT_EQ(Complete("platform: 'other'", {"1/model.onnx"}), "|other|");
 }
 
+TEST(AutocompleteTest, LanguageModelsHaveNamesOfTheirOwn) {
+  EXPECT_EQ(Complete("", {"1/openvino_model.xml", "1/openvino_model.bin"}),
+            "generative||openvino_model.xml");
+  EXPECT_EQ(Complete("", {"1/openvino_model.xml", "1/model.onnx"}),
+            "onnxruntime|onnxruntime_onnx|model.onnx");
+  EXPECT_EQ(Complete("backend: 'generative'", {}), "generative||openvino_model.xml");
+  EXPECT_EQ(Complete("backend: 'openvino'", {"1/openvino_model.xml"}), "openvino||model.xml");
+}
+
 TEST(AutocompleteTest, FileNameTellsTheBackend) {
   EXPECT_EQ(Complete("default_model_filename: 'model.onnx'", {}),
             "onnxruntime|onnxruntime_onnx|model.onnx");

@@ -28,7 +28,7 @@ namespace {
 // version.
 bool NeedsModelFile(const std::string& backend) {
   static const auto* const kBackends = new std::vector<std::string>{
-      "onnxruntime", "openvino", "python", "pytorch", "tensorflow", "tensorrt"};
+      "generative", "onnxruntime", "openvino", "python", "pytorch", "tensorflow", "tensorrt"};
   return std::find(kBackends->begin(), kBackends->end(), backend) != kBackends->end();
 }
 

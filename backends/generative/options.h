@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be given to the models of the backend generative. Constants.
+#ifndef NEREID_BACKENDS_GENERATIVE_OPTIONS_H_
+#define NEREID_BACKENDS_GENERATIVE_OPTIONS_H_
+
+#include "backends/sdk/option_table.h"
+
+namespace nereid_backend {
+
+inline constexpr OptionSpec kGenerativeParameters[] = {
+    IntegerOption("kv_cache_bytes", 1, int64_t{1} << 44),
+    IntegerOption("max_step_tokens", 1, 65536),
+    IntegerOption("max_sequences", 1, 65536),
+    IntegerOption("max_waiting", 1, 1 << 20),
+    BoolOption("prefix_cache"),
+    IntegerOption("INFERENCE_NUM_THREADS", 0, kMostThreads),
+    ChoiceOption("INFERENCE_PRECISION_HINT", "f32|bf16|f16"),
+};
+
+inline constexpr BackendOptions kGenerativeOptions = {"generative", kGenerativeParameters, {}};
+
+}  // namespace nereid_backend
+
+#endif  // NEREID_BACKENDS_GENERATIVE_OPTIONS_H_
