@@ -16,6 +16,24 @@ uint64_t AnySeed() {
   return (uint64_t{random()} << 32) | random();
 }
 
+// The tokens for which there is memory.
+int64_t Capacity(const TokenScheduler::Limits& limits) {
+  return int64_t{limits.blocks} * limits.block_size;
+}
+
+Error NeverFits(const TokenScheduler::Limits& limits, size_t prompt, int64_t max_tokens) {
+  return Error::InvalidArg(StrCat("the prompt of ", prompt, " tokens and ", max_tokens,
+                                  " new ones never fit into the ", Capacity(limits),
+                                  " tokens for which there is memory (parameter "
+                                  "'kv_cache_bytes')"));
+}
+
+Error TooManyWait(const TokenScheduler::Limits& limits) {
+  return Error(TRITONSERVER_ERROR_UNAVAILABLE,
+               StrCat("the model generates as much as it can, and ", limits.max_waiting,
+                      " requests wait already (parameter 'max_waiting')"));
+}
+
 }  // namespace
 
 TokenLoop::TokenLoop(std::unique_ptr<StepNetwork> network, const TokenScheduler::Limits& limits,
@@ -36,10 +54,18 @@ TokenLoop::~TokenLoop() {
 }
 
 void TokenLoop::Add(Generation generation, std::unique_ptr<Answer> answer) {
+  // A prompt lies in memory of the model's own until its first step, so what waits is bounded here.
+  const size_t prompt = generation.prompt.size();
+  if (static_cast<int64_t>(prompt) > Capacity(limits_)) {
+    return answer->Fail(NeverFits(limits_, prompt, generation.max_tokens));
+  }
+  bool taken;
   {
     const std::lock_guard lock(mu_);
-    arrived_.push_back({std::move(generation), std::move(answer)});
+    taken = arrived_.size() < limits_.max_waiting;
+    if (taken) arrived_.push_back({std::move(generation), std::move(answer)});
   }
+  if (!taken) return answer->Fail(TooManyWait(limits_));
   changed_.notify_one();
 }
 
@@ -84,14 +110,9 @@ void TokenLoop::Admit(Arrival arrival) {
         sequences_.emplace(id, std::move(sequence));
         return Error();
       case TokenScheduler::Admission::kNeverFits:
-        return Error::InvalidArg(
-            StrCat("the prompt of ", prompt, " tokens and ", wanted.max_tokens,
-                   " new ones never fit into the ", int64_t{limits_.blocks} * limits_.block_size,
-                   " tokens for which there is memory (parameter 'kv_cache_bytes')"));
+        return NeverFits(limits_, prompt, wanted.max_tokens);
       case TokenScheduler::Admission::kTooManyWait:
-        return Error(TRITONSERVER_ERROR_UNAVAILABLE,
-                     StrCat("the model generates as much as it can, and ", limits_.max_waiting,
-                            " requests wait already (parameter 'max_waiting')"));
+        return TooManyWait(limits_);
     }
     return Error::Internal("the request was neither taken nor refused");
   });

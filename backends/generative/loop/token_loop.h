@@ -33,6 +33,7 @@ class TokenLoop {
   TokenLoop(const TokenLoop&) = delete;
   TokenLoop& operator=(const TokenLoop&) = delete;
 
+  // Refuses by the answer what never fits, and what comes while too many wait.
   void Add(Generation generation, std::unique_ptr<Answer> answer);
 
  private:

@@ -147,6 +147,10 @@ TEST_F(TokenLoopTest, RefusesWhatNeverFits) {
                                       "tokens for which there is memory"));
   Add({0, 1, 2}, 4, &largest);
   EXPECT_EQ(largest.End(), "");
+  // Such a prompt does not even wait for the step under way.
+  Client huge;
+  Add(std::vector<Token>(9), 1, &huge);
+  EXPECT_THAT(huge.End(), HasSubstr("the prompt of 9 tokens and 1 new ones never fit into the 8 "));
 }
 
 TEST_F(TokenLoopTest, AnswersAllBeforeItEnds) {
