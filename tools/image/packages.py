@@ -26,7 +26,8 @@ from sbom import make_document
 # Of the C and C++ libraries and zlib, which manylinux leaves to the system.
 SYSTEM_PACKAGES = {"libc6", "libgcc-s1", "libstdc++6", "zlib1g"}
 # What of the staged server is in the wheel (python/CMakeLists.txt).
-WHEEL_FOLDERS = ("bin", "lib", "libexec", "backends/identity", "backends/onnxruntime", "backends/python")
+WHEEL_PROGRAMS = ("bin/nereid", "libexec/nereid-backend-check", "libexec/nereid-workshop")
+WHEEL_FOLDERS = ("lib", "backends/fil", "backends/identity", "backends/onnxruntime", "backends/python")
 WHEEL_FOLDERS += ("caches/local", "caches/redis", "repoagents/checksum", "python/nereid_server")
 
 
@@ -46,7 +47,7 @@ def copied_libraries(stage: Path) -> set[Path]:
     """The shared libraries outside of the staged server that its files need, directly or not."""
     needed: set[Path] = set()
     files = [path for folder in WHEEL_FOLDERS for path in (stage / folder).rglob("*.so")]
-    for file in [stage / "bin" / "nereid", *(stage / "libexec").iterdir(), *files]:
+    for file in [*(stage / program for program in WHEEL_PROGRAMS), *files]:
         found = {"LD_LIBRARY_PATH": str(stage / "lib")}
         listing = subprocess.run(["ldd", file], env=found, capture_output=True, text=True, check=True).stdout
         for line in listing.splitlines():
@@ -66,6 +67,9 @@ def describe_wheel(stage: Path, destination: Path) -> None:
     packed = destination / "packed"
     for folder in WHEEL_FOLDERS:
         shutil.copytree(stage / folder, packed / folder, symlinks=True, ignore=_not_packed)
+    for program in WHEEL_PROGRAMS:
+        (packed / program).parent.mkdir(exist_ok=True)
+        shutil.copy2(stage / program, packed / program)
     components = own_components(packed, project_version())
     shutil.rmtree(packed)
     for package in sorted({package_of(library) for library in copied_libraries(stage)} - SYSTEM_PACKAGES):
