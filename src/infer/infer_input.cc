@@ -29,10 +29,11 @@ void InferInput::BeginReading(const ServingModel* model) {
 }
 
 absl::Status InferInput::CheckStrings(const char* bytes, uint64_t byte_size) const {
-  const absl::Status checked = CheckStringElements(
-      {bytes, byte_size}, ElementCount(sent_shape_).value_or(0),
-      absl::StrCat(" for inference input '", name_, "' for model '", reader_->config().name, "'"));
-  return checked;
+  const auto about = [this] {
+    return absl::StrCat(" for inference input '", name_, "' for model '", reader_->config().name,
+                        "'");
+  };
+  return CheckStringElements({bytes, byte_size}, ElementCount(sent_shape_).value_or(0), about);
 }
 
 absl::StatusOr<InputBuffer> InferInput::OnHost(const InputBuffer& piece) {

@@ -62,10 +62,11 @@ Shape ApplyReshape(const InputSpec& spec, absl::Span<const int64_t> actual) {
 
 absl::Status CheckStrings(const CompiledModel& model, const RequestContent& request,
                           const InferInput& input, int64_t expected) {
-  const std::string about =
-      absl::StrCat(" for inference input '", input.name(), "' for model '", model.name, "'");
+  const auto about = [&] {
+    return absl::StrCat(" for inference input '", input.name(), "' for model '", model.name, "'");
+  };
   if (input.buffers().size() > 1) {  // only GPU pieces are not joined into one
-    return Invalid(request, "expected 1 buffers", about, ", got ", input.buffers().size());
+    return Invalid(request, "expected 1 buffers", about(), ", got ", input.buffers().size());
   }
   const InputBuffer buffer = input.buffers().empty() ? InputBuffer{} : input.buffers()[0];
   // Checked when it is read: InferInput::OnHost.

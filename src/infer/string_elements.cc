@@ -8,7 +8,7 @@
 namespace nereid {
 
 absl::Status CheckStringElements(absl::string_view bytes, int64_t expected,
-                                 absl::string_view about) {
+                                 absl::FunctionRef<std::string()> about) {
   const auto invalid = [](const auto&... parts) {
     return absl::InvalidArgumentError(absl::StrCat(parts...));
   };
@@ -17,7 +17,7 @@ absl::Status CheckStringElements(absl::string_view bytes, int64_t expected,
   uint64_t left = bytes.size();
   while (left >= sizeof(uint32_t)) {
     if (elements >= expected) {
-      return invalid("unexpected number of string elements ", elements + 1, about, ", expecting ",
+      return invalid("unexpected number of string elements ", elements + 1, about(), ", expecting ",
                      expected);
     }
     uint32_t length;
@@ -25,7 +25,7 @@ absl::Status CheckStringElements(absl::string_view bytes, int64_t expected,
     at += sizeof(length);
     left -= sizeof(length);
     if (length > left) {
-      return invalid("incomplete string data", about, ", expecting string of length ", length,
+      return invalid("incomplete string data", about(), ", expecting string of length ", length,
                      " but only ", left, " bytes available");
     }
     at += length;
@@ -33,13 +33,13 @@ absl::Status CheckStringElements(absl::string_view bytes, int64_t expected,
     ++elements;
   }
   if (left > 0) {
-    return invalid("incomplete string length indicator", about, ", expecting 4 bytes but only ",
+    return invalid("incomplete string length indicator", about(), ", expecting 4 bytes but only ",
                    left,
                    " bytes available. Please make sure the string length indicator is in one "
                    "buffer.");
   }
   if (elements != expected) {
-    return invalid("expected ", expected, " string elements", about, ", got ", elements);
+    return invalid("expected ", expected, " string elements", about(), ", got ", elements);
   }
   return absl::OkStatus();
 }

@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <future>
 #include <memory>
 #include <random>
@@ -27,6 +26,7 @@
 #include "frontends/codec/inline_limits.h"
 #include "frontends/http/http_frontend.h"
 #include "frontends/http/http_inference.h"
+#include "frontends/http/testing/served_models.h"
 #include "frontends/http/transport/testing/loopback_client.h"
 #include "memory/output_allocator.h"
 
@@ -173,20 +173,13 @@ class LargeCompressedTest : public testing::Test {
   }
   // Returns when `count` requests are in flight and the I/O thread has handled them.
   void AwaitRequests(uint64_t count) {
-    ASSERT_TRUE(Eventually([&] { return server_->in_flight_requests()->used() == count; }));
+    ASSERT_TRUE(
+        ServedModels::Eventually([&] { return server_->in_flight_requests()->used() == count; }));
     AwaitIoThread();
   }
 
-  static bool Eventually(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
   bool BecomesIdle() {
-    return Eventually([this] {
+    return ServedModels::Eventually([this] {
       return server_->in_flight_bytes()->used() == 0 && server_->in_flight_requests()->used() == 0;
     });
   }
@@ -321,7 +314,7 @@ TEST_F(LargeCompressedTest, NothingIsGeneratedForAClientThatHasLeft) {
   ASSERT_TRUE(client.Send(Generate(kMostInlineJsonBytes)));
   AwaitRequests(1);
   client.Reset();
-  ASSERT_TRUE(Eventually([this] { return http_->connection_count() == 0; }));
+  ASSERT_TRUE(ServedModels::Eventually([this] { return http_->connection_count() == 0; }));
   door_.Open();
   EXPECT_TRUE(BecomesIdle());
   EXPECT_EQ(Executed(), 0u);
@@ -333,7 +326,7 @@ TEST_F(LargeCompressedTest, LargeAnswerIsNotWrittenOnTheIoThread) {
   inference.json.replace(inference.json.find("true"), 4, "false");
   LoopbackClient client = Connect();
   ASSERT_TRUE(client.Send(inference.PlainRequest()));
-  ASSERT_TRUE(Eventually([this] { return Executed() == 1; }));
+  ASSERT_TRUE(ServedModels::Eventually([this] { return Executed() == 1; }));
   AwaitIoThread();
   EXPECT_EQ(server_->in_flight_requests()->used(), 1u) << "it has its answer";
   door_.Open();
@@ -401,7 +394,7 @@ TEST_F(LargeCompressedTest, AnswerIsNotCompressedOnTheIoThread) {
   const Inference inference(Tensor(0, 1 << 20));
   LoopbackClient client = Connect();
   ASSERT_TRUE(client.Send(inference.PlainRequest(kGzipAnswer)));
-  ASSERT_TRUE(Eventually([this] { return Executed() == 1; }));
+  ASSERT_TRUE(ServedModels::Eventually([this] { return Executed() == 1; }));
   AwaitIoThread();
   EXPECT_EQ(server_->in_flight_requests()->used(), 1u) << "it has its answer";
   door_.Open();
@@ -431,7 +424,7 @@ TEST_F(LargeCompressedTest, NothingIsInferredForAClientThatHasLeft) {
   ASSERT_TRUE(client.Send(Inference(Tensor(100 << 10, 1 << 20)).PackedRequest()));
   AwaitRequests(1);
   client.Reset();
-  ASSERT_TRUE(Eventually([this] { return http_->connection_count() == 0; }));
+  ASSERT_TRUE(ServedModels::Eventually([this] { return http_->connection_count() == 0; }));
   door_.Open();
   EXPECT_TRUE(BecomesIdle());
   EXPECT_EQ(Executed(), 0u);
@@ -508,9 +501,9 @@ TEST_F(LargeCompressedTest, AnswerForAClientThatHasLeftIsDropped) {
   CloseDoor();
   LoopbackClient client = Connect();
   ASSERT_TRUE(client.Send(Inference(Tensor(0, 1 << 20)).PlainRequest(kGzipAnswer)));
-  ASSERT_TRUE(Eventually([this] { return Executed() == 1; }));
+  ASSERT_TRUE(ServedModels::Eventually([this] { return Executed() == 1; }));
   client.Reset();
-  ASSERT_TRUE(Eventually([this] { return http_->connection_count() == 0; }));
+  ASSERT_TRUE(ServedModels::Eventually([this] { return http_->connection_count() == 0; }));
   door_.Open();
   EXPECT_TRUE(BecomesIdle());
 }
@@ -522,7 +515,7 @@ TEST_F(LargeCompressedTest, EndOfThePortEndsWhatWaits) {
   AwaitRequests(1);
   LoopbackClient answer = Connect();
   ASSERT_TRUE(answer.Send(Inference(Tensor(0, 1 << 20)).PlainRequest(kGzipAnswer)));
-  ASSERT_TRUE(Eventually([this] { return Executed() == 1; }));
+  ASSERT_TRUE(ServedModels::Eventually([this] { return Executed() == 1; }));
   // The same calls as in the program.
   http_->Stop(TimePoint::min());
   EXPECT_TRUE(server_->Stop().ok());
