@@ -6,10 +6,10 @@
 #include <openvino/runtime/properties.hpp>
 
 #include "backends/openvino/options.h"
-#include "backends/openvino/ov_error.h"
 #include "backends/sdk/log.h"
 #include "backends/sdk/model_config.h"
 #include "backends/sdk/options.h"
+#include "backends/sdk/ov_error.h"
 
 namespace nereid_backend {
 

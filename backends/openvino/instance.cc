@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <mutex>
 
-#include "backends/openvino/ov_error.h"
 #include "backends/openvino/run_pool.h"
+#include "backends/sdk/ov_error.h"
 
 namespace nereid_backend {
 namespace {

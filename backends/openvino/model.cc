@@ -8,7 +8,6 @@
 
 #include "backends/openvino/fixed_batches.h"
 #include "backends/openvino/model_file.h"
-#include "backends/openvino/ov_error.h"
 #include "backends/openvino/run_pool.h"
 #include "backends/openvino/shapes.h"
 #include "backends/openvino/signature.h"
@@ -17,6 +16,7 @@
 #include "backends/sdk/graph/check.h"
 #include "backends/sdk/loan.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/ov_error.h"
 
 namespace nereid_backend {
 namespace {

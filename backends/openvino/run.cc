@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/openvino/ov_error.h"
 #include "backends/openvino/tensor_io.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/ov_error.h"
 
 namespace nereid_backend {
 namespace {

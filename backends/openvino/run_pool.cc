@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "backends/openvino/ov_error.h"
 #include "backends/sdk/boundary.h"
 #include "backends/sdk/log.h"
+#include "backends/sdk/ov_error.h"
 
 namespace nereid_backend {
 

@@ -12,6 +12,8 @@
 #include <openvino/pass/sdpa_to_paged_attention.hpp>
 #include <set>
 
+#include "backends/sdk/ov_error.h"
+
 namespace nereid_backend {
 namespace {
 
@@ -22,33 +24,6 @@ constexpr const char* kRows = "sampled_rows";
 std::mutex& SetupMutex() {
   static std::mutex mutex;
   return mutex;
-}
-
-// The runtime's text in one line, without the source locations that it names.
-std::string OneLine(std::string_view text) {
-  std::string line;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view one = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
-    if (one.empty() || one.starts_with("Exception from ")) continue;
-    if (!line.empty()) line += ' ';
-    line += one;
-  }
-  return line;
-}
-
-// Runs `body`, which returns an Error; `context` comes before the texts of the runtime.
-template <typename Body>
-Error OvTry(std::string_view context, Body&& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return Error(TRITONSERVER_ERROR_UNAVAILABLE, StrCat(context, "out of memory"));
-  } catch (const std::exception& error) {
-    return Error::Internal(StrCat(context, "openvino error: ", OneLine(error.what())));
-  }
 }
 
 bool IsCache(const std::string& name) {
