@@ -36,8 +36,8 @@ OTHERS = (
     "caches/*/libtritoncache_*.so",
     "repoagents/*/libtritonrepoagent_*.so",
 )
-# These share templates and their variables with a framework in C++.
-WITH_FRAMEWORK = ("libtriton_openvino.so", "libtriton_pytorch.so")
+# A plug-in on one of these shares templates and their variables with a framework in C++.
+FRAMEWORKS = re.compile(r"lib(openvino|torch)\b")
 
 
 def exported(library: Path) -> dict[str, str]:
@@ -75,12 +75,16 @@ def index_of_private_version(library: Path) -> int | None:
     return int(match[1]) if match else None
 
 
-def soname(library: Path) -> str | None:
+def dynamic_entries(library: Path, tag: str) -> list[str]:
+    """The names in the entries of this tag: "SONAME", or "NEEDED"."""
     text = subprocess.run(
         ["readelf", "--dynamic", "--wide", library], capture_output=True, text=True, check=True
     ).stdout
-    match = re.search(r"\(SONAME\).*\[(.+)\]", text)
-    return match[1] if match else None
+    return re.findall(rf"\({tag}\).*\[(.+)\]", text)
+
+
+def is_on_framework(library: Path) -> bool:
+    return any(FRAMEWORKS.match(name) for name in dynamic_entries(library, "NEEDED"))
 
 
 def declared() -> set[str]:
@@ -106,7 +110,7 @@ def compare(symbols: dict[str, str], recorded: set[str], in_headers: set[str]) -
 def problems_of_others(stage: Path, library: Path) -> list[str]:
     """Names that may not be seen in the other libraries and the plug-ins below `stage`."""
     found = sorted(path for pattern in OTHERS for path in stage.glob(pattern))
-    others = [p for p in found if not p.samefile(library) and p.name not in WITH_FRAMEWORK]
+    others = [p for p in found if not p.samefile(library) and not is_on_framework(p)]
     return [
         f"{path.relative_to(stage)}: exports {name}, which is no entry point"
         for path in others
@@ -127,8 +131,8 @@ def main() -> int:
         SYMBOLS.write_text("".join(f"{name}\n" for name in public))
     recorded = set(SYMBOLS.read_text().split()) if SYMBOLS.exists() else set()
     problems = compare(symbols, recorded, declared())
-    if (found := soname(arguments.library)) != SONAME:
-        problems.append(f"the SONAME is {found}, must be {SONAME}")
+    if (found := dynamic_entries(arguments.library, "SONAME")) != [SONAME]:
+        problems.append(f"the SONAME is {found[0] if found else None}, must be {SONAME}")
     index = index_of_private_version(arguments.library)
     if index is not None and index < FIRST_RESPECTED:
         problems.append(f"{PRIVATE_VERSION} is version {index}, which anybody is bound to")

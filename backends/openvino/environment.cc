@@ -8,8 +8,8 @@
 #include "backends/openvino/options.h"
 #include "backends/sdk/log.h"
 #include "backends/sdk/model_config.h"
+#include "backends/sdk/openvino/ov_error.h"
 #include "backends/sdk/options.h"
-#include "backends/sdk/ov_error.h"
 
 namespace nereid_backend {
 

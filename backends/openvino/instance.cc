@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "backends/openvino/run_pool.h"
-#include "backends/sdk/ov_error.h"
+#include "backends/sdk/openvino/ov_error.h"
 
 namespace nereid_backend {
 namespace {

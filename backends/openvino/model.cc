@@ -16,7 +16,7 @@
 #include "backends/sdk/graph/check.h"
 #include "backends/sdk/loan.h"
 #include "backends/sdk/log.h"
-#include "backends/sdk/ov_error.h"
+#include "backends/sdk/openvino/ov_error.h"
 
 namespace nereid_backend {
 namespace {

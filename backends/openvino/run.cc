@@ -6,7 +6,7 @@
 
 #include "backends/openvino/tensor_io.h"
 #include "backends/sdk/log.h"
-#include "backends/sdk/ov_error.h"
+#include "backends/sdk/openvino/ov_error.h"
 
 namespace nereid_backend {
 namespace {

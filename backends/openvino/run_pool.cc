@@ -5,7 +5,7 @@
 
 #include "backends/sdk/boundary.h"
 #include "backends/sdk/log.h"
-#include "backends/sdk/ov_error.h"
+#include "backends/sdk/openvino/ov_error.h"
 
 namespace nereid_backend {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/sdk/ov_error.h"
+#include "backends/sdk/openvino/ov_error.h"
 
 namespace nereid_backend {
 namespace {

@@ -12,7 +12,7 @@
 #include <openvino/pass/sdpa_to_paged_attention.hpp>
 #include <set>
 
-#include "backends/sdk/ov_error.h"
+#include "backends/sdk/openvino/ov_error.h"
 
 namespace nereid_backend {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns OpenVINO's exceptions into Errors at the place of the call, for the backends on it.
 // Stateless.
-#ifndef NEREID_BACKENDS_SDK_OV_ERROR_H_
-#define NEREID_BACKENDS_SDK_OV_ERROR_H_
+#ifndef NEREID_BACKENDS_SDK_OPENVINO_OV_ERROR_H_
+#define NEREID_BACKENDS_SDK_OPENVINO_OV_ERROR_H_
 
 #include <algorithm>
 #include <exception>
@@ -62,4 +62,4 @@ inline bool IsOutputMismatch(const Error& error) {
 
 }  // namespace nereid_backend
 
-#endif  // NEREID_BACKENDS_SDK_OV_ERROR_H_
+#endif  // NEREID_BACKENDS_SDK_OPENVINO_OV_ERROR_H_
