@@ -311,9 +311,9 @@ class Watch:
                 f"{mib(gauge)}, a fifth of it and {mib(slack)} explain."
             )
 
-    def check_held(self, slack: int = SLACK) -> None:
+    def check_held(self, slack: int = SLACK, freed: int = 0) -> None:
         """For attacks that have come to rest and still hold what they hold: memory and gauge agree,
-        and an inference is answered."""
+        and an inference is answered. `freed`: bytes that may be charged yet and held no more."""
         last, still = self.grown(), 0
         deadline = time.monotonic() + 5
         while still < 5 and time.monotonic() < deadline and not self.over():
@@ -329,7 +329,7 @@ class Watch:
         self._most_gauge = max(self._most_gauge, gauge)
         self._compare(self.grown(), gauge, slack, "while it was held")
         grown = resident(target.server) - target.at_rest
-        if grown > NOTICEABLE and gauge > 1.2 * grown + slack:
+        if grown > NOTICEABLE and gauge > 1.2 * grown + slack + freed:
             broke(
                 f"{target.case}: nereid_in_flight_bytes said {mib(gauge)}, but memory had grown by "
                 f"{mib(grown)} only."
