@@ -87,6 +87,72 @@ def test_a_command_that_takes_too_long_has_failed(
     assert not run_tests.run(["sleep", "60"], 0, "slow")
 
 
+PASSES_ALONE = """
+from pathlib import Path
+import pytest
+
+SEEN = Path(__file__).with_name("seen")
+
+
+@pytest.mark.parametrize("wait", ["a-b.c [x]"])
+def test_unsteady(wait):
+    before = SEEN.exists()
+    SEEN.touch()
+    assert before
+
+
+class TestGroup:
+    def test_wrong(self):
+        assert False
+
+
+def test_right():
+    pass
+
+
+def test_left_out():
+    if SEEN.exists():
+        pytest.skip("the second time")
+    SEEN.touch()
+    assert False
+"""
+
+
+def pytest_outcome(
+    run_tests: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch, chosen: str
+) -> object:
+    (folder / "tests").mkdir()
+    (folder / "tests" / "test_some.py").write_text(PASSES_ALONE)
+    monkeypatch.setattr(run_tests, "ROOT", folder)
+    monkeypatch.setattr(run_tests, "LOGS", folder / "logs")
+    return run_tests.python_tests("python", "tests", "-k", chosen)
+
+
+def test_what_fails_beside_others_is_run_again(
+    run_tests: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    outcome = pytest_outcome(run_tests, tmp_path, monkeypatch, "unsteady or wrong or right")
+    assert counts(outcome) == (2, 1, 0)
+    assert outcome.failures == ["python: tests.test_some.TestGroup.test_wrong"]  # type: ignore[attr-defined]
+    unsteady = [line for line in capsys.readouterr().out.splitlines() if "unsteady:" in line]
+    assert unsteady == ["    unsteady: python: tests.test_some.test_unsteady[a-b.c [x]]"]
+
+
+def test_what_is_skipped_the_second_time_has_failed(
+    run_tests: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = pytest_outcome(run_tests, tmp_path, monkeypatch, "left_out")
+    assert counts(outcome) == (0, 1, 0)
+
+
+def test_many_failures_are_no_accident(run_tests: ModuleType, tmp_path: Path) -> None:
+    many = run_tests.Outcome(passed=1, failed=run_tests.MOST_RUN_AGAIN + 1)
+    assert run_tests.run_again(many, "python", tmp_path / "none.xml", {}) is many
+
+
 CI_ONLY = {"asan", "tsan", "clang", "fuzz"}
 
 
