@@ -153,6 +153,6 @@ def test_times_that_tune_has_measured(tmp_path: Path) -> None:
         timeout=90,
     )
     assert tuned.returncode == 0, tuned.stderr
-    found = answer("waits", f"--times={tmp_path}/times", "--rate=110", "--p99-ms=1000")
-    assert found["nodes_needed"] == 3
+    found = answer("waits", f"--times={tmp_path}/times", "--rate=60", "--p99-ms=1000")
+    assert found["nodes_needed"] == 2  # also where an execution took half as long again
     assert found["memory_mib"] > 1

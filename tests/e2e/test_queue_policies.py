@@ -54,8 +54,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     )
     add(
         "late_last",
-        "default_queue_policy { timeout_action: DELAY default_timeout_microseconds: 700000 }",
-        delayed(1000),
+        "default_queue_policy { timeout_action: DELAY default_timeout_microseconds: 1400000 }",
+        delayed(2000),
     )
     add("may_ask", "default_queue_policy { allow_timeout_override: true }", delayed(LONG_MS))
     add("cancelled", "", delayed(LONG_MS))
@@ -203,7 +203,7 @@ def test_requests_that_are_late_run_after_the_others(server: ServerProcess) -> N
     with Calls(server, "late_last") as calls:
         calls.keep_busy()
         calls.send_and_see_queued("late")
-        time.sleep(0.4)  # so that only the first one has timed out when the instance is free
+        time.sleep(1.0)  # so that only the first one has timed out when the instance is free
         calls.send_and_see_queued("in_time")
         assert calls.wait() == ["busy", "in_time", "late"]
     assert failures(server, "late_last", "REJECTED") == 0
