@@ -172,6 +172,12 @@ struct CompiledModel {
   // Index into `inputs` / `outputs`, or -1.
   int FindInput(absl::string_view input) const { return Find(inputs, input); }
   int FindOutput(absl::string_view output) const { return Find(outputs, output); }
+  bool HasGpuInstance() const {
+    for (const InstanceSpec& instance : instances) {
+      if (instance.kind == InstanceKind::kGpu) return true;
+    }
+    return false;
+  }
 
  private:
   // Models have a handful of tensors: comparing lengths and bytes beats hashing.

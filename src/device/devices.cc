@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/log.h"
 #include "base/status_macros.h"
 
 namespace nereid {
@@ -64,6 +65,31 @@ Gpu* Devices::Get(int64_t id) const {
 MemoryPool* Devices::gpu_pool(int64_t id) const {
   const auto pool = gpu_pools_.find(id);
   return pool == gpu_pools_.end() ? nullptr : pool->second.get();
+}
+
+std::optional<PlacedMemory> Devices::Allocate(const MemoryPlace& wish, size_t byte_size) const {
+  if (wish.type == MemoryType::kCpu || pinned_pool_ == nullptr) return std::nullopt;
+  if (wish.type == MemoryType::kGpu) {
+    MemoryPool* const pool = gpu_pool(wish.id);
+    if (pool == nullptr) return std::nullopt;
+    const absl::StatusOr<void*> on_gpu = pool->Allocate(byte_size);
+    if (on_gpu.ok()) return PlacedMemory{*on_gpu, wish};
+    if (!told_pinned_.exchange(true)) {
+      LOG_WARNING << on_gpu.status().message() << ", falling back to pinned system memory";
+    }
+  }
+  const absl::StatusOr<void*> pinned = pinned_pool_->Allocate(byte_size);
+  if (pinned.ok()) return PlacedMemory{*pinned, {MemoryType::kCpuPinned, 0}};
+  if (!told_unpinned_.exchange(true)) {
+    LOG_WARNING << pinned.status().message() << ", falling back to non-pinned system memory";
+  }
+  return std::nullopt;
+}
+
+void Devices::Free(const PlacedMemory& memory) const {
+  MemoryPool* const pool =
+      memory.place.type == MemoryType::kGpu ? gpu_pool(memory.place.id) : pinned_pool_.get();
+  pool->Free(memory.base).IgnoreError();  // it is the pool's: there is no error
 }
 
 std::vector<std::string> Devices::Describe() const {

@@ -9,9 +9,12 @@
 #include <absl/strings/string_view.h>
 #include <absl/types/span.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +27,12 @@
 #include "device/memory_pool.h"
 
 namespace nereid {
+
+// An address, and where it is.
+struct PlacedMemory {
+  void* base = nullptr;
+  MemoryPlace place;
+};
 
 class NEREID_API Devices {
  public:
@@ -50,6 +59,14 @@ class NEREID_API Devices {
   MemoryPool* gpu_pool(int64_t id) const;
   // Null without GPUs.
   MemoryPool* pinned_pool() const { return pinned_pool_.get(); }
+
+  // Memory out of the pools: on the GPU that `wish` names or, if its pool cannot give any, pinned.
+  // None if the pinned pool cannot either, if no GPU in use has this number, or if the wish is
+  // plain memory: the caller then takes memory of the process. Says in the log what the pools
+  // cannot give, once for each kind.
+  std::optional<PlacedMemory> Allocate(const MemoryPlace& wish, size_t byte_size) const;
+  // Gives it back. No copy may still use it. REQUIRES: it comes from Allocate.
+  void Free(const PlacedMemory& memory) const;
 
   // UNAVAILABLE if more of the GPU's memory is in use than the limit for it allows. Without a limit
   // nothing is asked; with one it makes the GPU's context, and may block for a second.
@@ -88,6 +105,8 @@ class NEREID_API Devices {
   std::unique_ptr<MemoryPool> pinned_pool_;
   const std::unique_ptr<Copier> copier_ = std::make_unique<Copier>();
   const std::unique_ptr<IpcRegions> regions_ = std::make_unique<IpcRegions>();
+  mutable std::atomic<bool> told_pinned_{false};    // that pinned memory was used instead
+  mutable std::atomic<bool> told_unpinned_{false};  // that not even that was left
   std::unique_ptr<ThreadPool> closer_;  // has no thread before it is needed; null without GPUs
 };
 

@@ -12,6 +12,8 @@ enum class MemoryType : int { kCpu = 0, kCpuPinned = 1, kGpu = 2 };
 struct MemoryPlace {
   MemoryType type = MemoryType::kCpu;
   int64_t id = 0;  // device number for kGpu, otherwise 0
+
+  bool operator==(const MemoryPlace&) const = default;
 };
 
 }  // namespace nereid

@@ -94,7 +94,7 @@ std::unique_ptr<Scheduler> MakeEnsembleScheduler(const CompiledModel& model,
                                                  absl::string_view fingerprint,
                                                  const SchedulerTools& tools, StepGraph graph,
                                                  ModelResolver* resolver,
-                                                 const HeapOutputAllocator* allocator) {
+                                                 const StepAllocator* allocator) {
   return UseCache(std::make_unique<EnsembleScheduler>(&model, std::move(graph), resolver, allocator,
                                                       tools.clock),
                   model, "ensemble", fingerprint, tools);

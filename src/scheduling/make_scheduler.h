@@ -16,8 +16,8 @@
 #include "base/timer.h"
 #include "cache/response_cache.h"
 #include "config/compiled_model.h"
-#include "memory/output_allocator.h"
 #include "scheduling/ensemble/model_resolver.h"
+#include "scheduling/ensemble/step_allocator.h"
 #include "scheduling/ensemble/step_graph.h"
 #include "scheduling/scheduler.h"
 
@@ -57,7 +57,7 @@ std::unique_ptr<Scheduler> MakeEnsembleScheduler(const CompiledModel& model,
                                                  absl::string_view fingerprint,
                                                  const SchedulerTools& tools, StepGraph graph,
                                                  ModelResolver* resolver,
-                                                 const HeapOutputAllocator* allocator);
+                                                 const StepAllocator* allocator);
 
 }  // namespace nereid
 

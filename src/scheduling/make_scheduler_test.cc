@@ -129,7 +129,7 @@ TEST_F(MakeSchedulerTest, AnEnsembleHasNoInstances) {
   model_.instances.clear();
   absl::StatusOr<StepGraph> graph = StepGraph::Make(model_, {});
   ASSERT_TRUE(graph.ok()) << graph.status();
-  const HeapOutputAllocator allocator(nullptr);
+  const StepAllocator allocator(nullptr, Devices::None());
   model_.response_cache = true;
   tools_.response_cache = &cache_;
   const std::unique_ptr<Scheduler> scheduler =

@@ -20,7 +20,7 @@
 #include "filesystem/local_file_system.h"
 #include "lifecycle/model/readiness_checker.h"
 #include "lifecycle/model_manager.h"
-#include "memory/output_allocator.h"
+#include "scheduling/ensemble/step_allocator.h"
 #include "server/live_history.h"
 #include "server/server.h"
 #include "server/traffic_recorder.h"
@@ -31,16 +31,14 @@ namespace nereid {
 struct Server::Parts {
   static constexpr int kJobs = 16;
 
-  explicit Parts(Budget* in_flight_bytes) : step_allocator(in_flight_bytes) {}
-
-  const HeapOutputAllocator step_allocator;  // backends may hold its buffers until they end
   LocalFileSystem local_files;
   std::unique_ptr<CloudProgram> cloud_program;
   std::unique_ptr<CloudCache> cloud_cache;
   std::unique_ptr<CloudFileSystem> file_system;
-  std::unique_ptr<Devices> devices;            // before the backends, which allocate on them
-  std::unique_ptr<GpuUsage> gpu_usage;         // null: GPUs are not measured
-  std::unique_ptr<ResponseCache> cache;        // null: none
+  std::unique_ptr<Devices> devices;               // before the backends, which allocate on them
+  std::unique_ptr<StepAllocator> step_allocator;  // backends may hold its buffers until they end
+  std::unique_ptr<GpuUsage> gpu_usage;            // null: GPUs are not measured
+  std::unique_ptr<ResponseCache> cache;           // null: none
   std::unique_ptr<ThreadPool> cache_executor;  // null unless the cache needs it; joins before cache
   std::unique_ptr<Timer> timer;                // destroyed after the models' alarms
   std::unique_ptr<ReadinessChecker> readiness;  // its checks end before the models have gone

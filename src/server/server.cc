@@ -96,7 +96,7 @@ Server::Server(const ServerOptions& options, Clock* clock)
                                clock, std::chrono::milliseconds(options.metrics_interval_ms))
                          : nullptr),
       live_(std::make_unique<AnswerCache>(clock)),
-      parts_(std::make_unique<Parts>(&in_flight_bytes_)) {
+      parts_(std::make_unique<Parts>()) {
   gauges_.Add("nereid_in_flight_bytes", "Bytes of requests and responses in flight",
               [this] { return static_cast<double>(in_flight_bytes_.used()); });
   gauges_.Add("nereid_in_flight_bytes_limit",
@@ -172,7 +172,7 @@ absl::Status Server::Start() {
   context.timer = parts_->timer.get();
   context.readiness = parts_->readiness.get();
   context.hold_until_queued = options_.hold_until_queued;
-  context.step_allocator = &parts_->step_allocator;
+  context.step_allocator = parts_->step_allocator.get();
   context.hold_until_backlogged = options_.hold_until_backlogged;
   context.metrics_interval = std::chrono::milliseconds(options_.metrics_interval_ms);
   context.recorded_events = options_.recorder_events;

@@ -25,6 +25,7 @@ PoolSample SampleOf(const MemoryPool* pool) {
 void Server::FindDevices() {
   parts_->devices = Devices::Find(options_.devices);
   const Devices& devices = *parts_->devices;
+  parts_->step_allocator = std::make_unique<StepAllocator>(&in_flight_bytes_, &devices);
   for (const std::string& sentence : devices.Describe()) LOG_INFO << sentence;
   if (const absl::Status fault = devices.fault(); !fault.ok()) LOG_WARNING << fault.message();
   if (devices.used().empty()) {

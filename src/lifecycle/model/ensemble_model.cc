@@ -20,7 +20,7 @@ namespace nereid {
 namespace {
 
 using Missing = ModelResolver::Missing;
-const HeapOutputAllocator kNoLimit(nullptr);
+const StepAllocator kNoLimit(nullptr, Devices::None());
 
 using Members = std::vector<std::shared_ptr<ServingModel>>;  // by step
 

@@ -16,7 +16,6 @@
 #include "filesystem/file_system.h"
 #include "infer/input_recorder.h"
 #include "lifecycle/model/readiness_checker.h"
-#include "memory/output_allocator.h"
 #include "observe/metrics/metrics_config.h"
 #include "scheduling/ensemble/model_resolver.h"
 #include "scheduling/make_scheduler.h"
@@ -38,7 +37,7 @@ struct LoadContext {
   size_t hold_until_queued = 0;  // see DynamicSchedulerOptions
   ModelResolver* resolver = nullptr;  // for ensembles; null: there are none
   // Allocates the tensors between the steps of ensembles; null: an allocator without a limit.
-  const HeapOutputAllocator* step_allocator = nullptr;
+  const StepAllocator* step_allocator = nullptr;
   size_t hold_until_backlogged = 0;          // see SequenceSchedulerOptions
   void* server = nullptr;                    // TRITONSERVER_Server*, for the backends
   ReadinessChecker* readiness = nullptr;     // null: models count as ready without being asked

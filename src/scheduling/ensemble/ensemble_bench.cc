@@ -134,7 +134,7 @@ void RunSteps(benchmark::State& state, bool chain) {
   const int steps = static_cast<int>(state.range(0));
   OneModel resolver(EchoModel());
   auto ensemble = std::make_shared<FakeModel>(Ensemble(steps, chain));
-  const HeapOutputAllocator allocator(nullptr);
+  const StepAllocator allocator(nullptr, Devices::None());
   EnsembleScheduler scheduler(
       &ensemble->config(),
       *StepGraph::Make(ensemble->config(), std::vector<bool>(static_cast<size_t>(steps))),

@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "config/compiled_model.h"
-#include "memory/output_allocator.h"
 #include "scheduling/ensemble/model_resolver.h"
+#include "scheduling/ensemble/step_allocator.h"
 #include "scheduling/ensemble/step_graph.h"
 
 namespace nereid {
@@ -73,7 +73,7 @@ struct EnsembleContext {
   // All but the graph outlive this. `allocator_in` also outlives the responses of the steps'
   // models.
   EnsembleContext(const CompiledModel* config_in, StepGraph graph_in, ModelResolver* resolver_in,
-                  const HeapOutputAllocator* allocator_in, Clock* clock_in)
+                  const StepAllocator* allocator_in, Clock* clock_in)
       : config(config_in),
         graph(std::move(graph_in)),
         resolver(resolver_in),
@@ -85,7 +85,7 @@ struct EnsembleContext {
   const CompiledModel* const config;
   const StepGraph graph;
   ModelResolver* const resolver;
-  const HeapOutputAllocator* const allocator;  // of the tensors that steps write
+  const StepAllocator* const allocator;  // of the tensors that steps write
   Clock* const clock;
 
   StepGate gate;

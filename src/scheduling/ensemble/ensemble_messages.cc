@@ -127,22 +127,37 @@ void AddSequenceParameters(const SequenceOverride& sequence, InferResponse* resp
 
 namespace {
 
-absl::Status CopyBytes(const EnsembleAnswer::Output& output, const Devices& devices, char* to) {
+// Of a tensor that a step has made.
+const OutputBuffer& BufferOf(const EnsembleAnswer::Output& output) {
+  return output.in_pool ? output.kept : output.value.bytes.buffer();
+}
+
+// REQUIRES: `to` is memory of the host.
+absl::Status CopyInput(const InferInput& input, const Devices& devices, char* to) {
+  for (const InputBuffer& buffer : input.buffers()) {
+    if (buffer.place.type == MemoryType::kGpu) {
+      RETURN_IF_ERROR(
+          devices.Copy({{to, MemoryPlace{}, buffer.base, buffer.place, buffer.byte_size}}));
+    } else {
+      std::memcpy(to, buffer.base, buffer.byte_size);
+    }
+    to += buffer.byte_size;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CopyBytes(const EnsembleAnswer::Output& output, const Devices& devices,
+                       const OutputBuffer& to) {
   const TensorValue& value = output.value;
   if (value.input != nullptr) {
-    for (const InputBuffer& buffer : value.input->buffers()) {
-      if (buffer.place.type == MemoryType::kGpu) {
-        RETURN_IF_ERROR(
-            devices.Copy({{to, MemoryPlace{}, buffer.base, buffer.place, buffer.byte_size}}));
-      } else {
-        std::memcpy(to, buffer.base, buffer.byte_size);
-      }
-      to += buffer.byte_size;
-    }
-    return absl::OkStatus();
+    return CopyInput(*value.input, devices, static_cast<char*>(to.base));
   }
-  const OutputBuffer& buffer = output.in_pool ? output.kept : value.bytes.buffer();
-  if (buffer.byte_size > 0) std::memcpy(to, buffer.base, buffer.byte_size);
+  const OutputBuffer& buffer = BufferOf(output);
+  if (buffer.byte_size == 0) return absl::OkStatus();
+  if (buffer.place.type == MemoryType::kGpu || to.place.type == MemoryType::kGpu) {
+    return devices.Copy({{to.base, to.place, buffer.base, buffer.place, buffer.byte_size}});
+  }
+  std::memcpy(to.base, buffer.base, buffer.byte_size);
   return absl::OkStatus();
 }
 
@@ -191,14 +206,20 @@ absl::Status AddOutput(const EnsembleContext& context, const InferRequest& reque
   ASSIGN_OR_RETURN(ResponseOutput* const to,
                    response->AddOutput(spec.name, value.data_type,
                                        BridgeShape(value.shape, config.max_batch_size > 0, rank)));
-  if (value.input == nullptr && !output->in_pool && response->allocator()->TakesHeapBuffers()) {
-    to->Adopt(value.bytes.Take());
-    return absl::OkStatus();
+  MemoryPlace wish;
+  size_t byte_size = value.byte_size();
+  if (value.input == nullptr) {
+    const OutputBuffer& made = BufferOf(*output);
+    const bool on_heap = made.place.type == MemoryType::kCpu;
+    if (on_heap && !output->in_pool && response->allocator()->TakesHeapBuffers()) {
+      to->Adopt(value.bytes.Take());
+      return absl::OkStatus();
+    }
+    byte_size = made.byte_size;
+    if (made.place.type == MemoryType::kGpu) wish = made.place;
   }
-  const size_t byte_size =
-      output->in_pool && value.input == nullptr ? output->kept.byte_size : value.byte_size();
-  RETURN_IF_ERROR(to->Allocate(byte_size, MemoryPlace{}));
-  return CopyBytes(*output, request.model()->devices(), static_cast<char*>(to->buffer().base));
+  RETURN_IF_ERROR(to->Allocate(byte_size, wish));
+  return CopyBytes(*output, request.model()->devices(), to->buffer());
 }
 
 }  // namespace

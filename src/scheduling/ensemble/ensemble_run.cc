@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "infer/infer_request.h"
 #include "scheduling/ensemble/ensemble_messages.h"
+#include "scheduling/ensemble/step_allocator.h"
 #include "scheduling/ensemble/step_queue.h"
 
 namespace nereid {
@@ -268,6 +269,13 @@ std::unique_ptr<EnsembleRun::Call> EnsembleRun::MakeCall(StepRun step_run, absl:
   child.set_release_target({&EnsembleRun::OnRelease, call.get(), nullptr});
   ResponseTarget target{&EnsembleRun::OnResponse, call.get(), nullptr, context_->allocator};
   target.holder = request_->stream()->holder();
+  const auto keeps_on_gpus = [this](uint32_t i) {
+    const CompiledModel& model = models_[i].model()->config();
+    return model.HasGpuInstance() && !model.response_cache;  // which keeps what is on the host
+  };
+  target.kept = FindGpuOutputs(context_->graph, plan_, step_run.step,
+                               request_->response_target().on_gpu, keeps_on_gpus);
+  target.allocator_userp = const_cast<void*>(target.kept.get());
   target.on_gpu = request_->touches_gpus();  // the step that ends last copies to the client's place
   if (step.decoupled && credit_ != nullptr) {
     call->credit = std::make_shared<ResponseCredit>(credit_->account(), credit_->most_bytes());

@@ -18,7 +18,7 @@ class EnsembleScheduler final : public Scheduler {
   // All but `graph` outlive this. `allocator`, that of the tensors between the steps, also outlives
   // the responses of the steps' models.
   EnsembleScheduler(const CompiledModel* config, StepGraph graph, ModelResolver* resolver,
-                    const HeapOutputAllocator* allocator, Clock* clock)
+                    const StepAllocator* allocator, Clock* clock)
       : context_(config, std::move(graph), resolver, allocator, clock) {}
 
   // Besides UNAVAILABLE, errors of the look-up of a step's model.

@@ -238,8 +238,10 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
     ASSERT_TRUE(graph.ok()) << graph.status();
     config.decoupled = graph->full_plan().decoupled;
     ensemble_ = std::make_shared<FakeModel>(std::move(config));
+    ensemble_->Use(devices_);
+    allocator_ = std::make_unique<StepAllocator>(nullptr, devices_);
     scheduler_ = std::make_unique<EnsembleScheduler>(&ensemble_->config(), *std::move(graph), this,
-                                                     &allocator_, clock_);
+                                                     allocator_.get(), clock_);
     ensemble_->on_enqueue = [this](RequestPtr* request) { return scheduler_->Enqueue(request); };
     ensemble_->on_cancel = [this](InferRequest* request) { scheduler_->OnCancel(request); };
   }
@@ -313,7 +315,9 @@ class EnsembleFixture : public ::testing::Test, public ModelResolver {
   }
 
   Clock* clock_ = Clock::Real();
-  const HeapOutputAllocator allocator_{nullptr};
+  // The GPUs of the ensemble and its tensors, before Build.
+  const Devices* devices_ = Devices::None();
+  std::unique_ptr<StepAllocator> allocator_;
   ModelBuilder builder_;
   EnsembleSpec spec_;
   std::map<std::string, std::unique_ptr<FakeStep>> steps_;
