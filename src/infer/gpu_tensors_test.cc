@@ -9,7 +9,9 @@
 #include "device/devices.h"
 #include "device/testing/simulated_gpus.h"
 #include "infer/infer_input.h"
+#include "infer/infer_request.h"
 #include "infer/response.h"
+#include "infer/sequence_states.h"
 #include "infer/testing/fake_model.h"
 
 namespace nereid {
@@ -192,6 +194,127 @@ TEST_F(GpuTensorsTest, MemoryOfTheHostForAnOutputIsCharged) {
   EXPECT_FALSE(output->allocated());
   EXPECT_EQ(pool_->used(), 0u);
   EXPECT_EQ(output->Allocate(4, kGpu0), absl::OkStatus()) << "takes none";
+}
+
+// A sequence of a model that keeps its state of INT8 elements.
+class GpuStatesTest : public GpuTensorsTest {
+ protected:
+  void Start(bool same_buffer = false, DeviceOptions options = {}) {
+    devices_ = Devices::Find(std::move(options), NEREID_SIMULATED_CUDA);
+    pool_ = devices_->gpu_pool(0);
+    StateSpec spec;
+    spec.input_name = "IN";
+    spec.output_name = "OUT";
+    spec.data_type = DataType::kInt8;
+    spec.dims = {4};
+    spec.same_buffer = same_buffer;
+    model_ = FakeModel::Make(ModelBuilder("m").State(spec));
+    model_->Use(devices_.get());
+    states_ = SequenceStates::Create(model_->config());
+  }
+  void TearDown() override {
+    request_.reset();
+    states_.reset();
+    GpuTensorsTest::TearDown();
+  }
+  // Where the state is that the next request reads.
+  InputBuffer Begin() {
+    request_ = std::make_unique<InferRequest>(model_, 1);
+    EXPECT_TRUE(states_->AttachTo(request_.get()).ok());
+    return request_->FindBackendInput("IN")->buffers().at(0);
+  }
+  // What a backend reads that computes on CPUs.
+  std::string Read() {
+    InferInput* const input = request_->FindBackendInput("IN");
+    const auto piece = input->OnHost(input->buffers().at(0));
+    EXPECT_TRUE(piece.ok()) << piece.status();
+    return piece.ok() ? Text(*piece) : "";
+  }
+  PlacedMemory Write(const std::string& bytes, MemoryPlace wish) {
+    SequenceState* const state =
+        *states_->NewOutput("OUT", DataType::kInt8, {static_cast<int64_t>(bytes.size())});
+    const PlacedMemory memory = *state->Buffer(bytes.size(), wish);
+    if (memory.place.type == MemoryType::kGpu) {
+      EXPECT_TRUE(
+          devices_->Copy({{memory.base, memory.place, bytes.data(), kHost, bytes.size()}}).ok());
+    } else {
+      std::memcpy(memory.base, bytes.data(), bytes.size());
+    }
+    EXPECT_EQ(static_cast<int>(state->Attributes()->memory_type),
+              static_cast<int>(memory.place.type));
+    state->Update();
+    return memory;
+  }
+
+  std::unique_ptr<SequenceStates> states_;
+  std::unique_ptr<InferRequest> request_;
+};
+
+TEST_F(GpuStatesTest, AStateIsWhereTheBackendWantsIt) {
+  Start();
+  EXPECT_EQ(Begin().place, kHost) << "a sequence starts there";
+  const PlacedMemory first = Write("abcd", kGpu0);
+  EXPECT_EQ(first.place, kGpu0);
+  const InputBuffer shown = Begin();
+  EXPECT_EQ(shown.base, first.base) << "without a copy";
+  EXPECT_EQ(shown.place, kGpu0);
+  EXPECT_EQ(Read(), "abcd");
+  const PlacedMemory second = Write("efgh", kGpu0);
+  EXPECT_NE(second.base, first.base);
+  Begin();
+  EXPECT_EQ(Read(), "efgh");
+  EXPECT_EQ(Write("ijkl", kGpu0).base, first.base) << "the two buffers are used in turn";
+  EXPECT_EQ(Begin().place, kGpu0);
+  EXPECT_EQ(Write("mnop", kHost).place, kHost);
+  EXPECT_EQ(Begin().place, kHost);
+  EXPECT_EQ(Read(), "mnop");
+}
+
+TEST_F(GpuStatesTest, ASequenceThatStartsAnewStartsOnTheHost) {
+  Start();
+  Begin();
+  Write("abcd", kGpu0);
+  Begin();
+  states_->Reset();
+  EXPECT_EQ(Begin().place, kHost);
+  EXPECT_EQ(Read(), std::string(4, '\0'));
+}
+
+TEST_F(GpuStatesTest, OneBufferForBothTakesItsBytesAlong) {
+  Start(/*same_buffer=*/true);
+  Begin();
+  Write("abcd", kHost);
+  Begin();
+  SequenceState* const state = *states_->NewOutput("OUT", DataType::kInt8, {8});
+  const PlacedMemory moved = *state->Buffer(8, kGpu0);
+  EXPECT_EQ(moved.place, kGpu0);
+  EXPECT_EQ(Get(moved.base, 4), "abcd");
+  EXPECT_EQ(Read(), "abcd") << "what the request was shown is still there";
+  const PlacedMemory grown = *state->Buffer(4096, kGpu0);
+  EXPECT_NE(grown.base, moved.base);
+  EXPECT_EQ(Get(grown.base, 4), "abcd");
+  state->Update();
+  EXPECT_EQ(Begin().base, grown.base);
+}
+
+TEST_F(GpuStatesTest, AFullPoolIsNoError) {
+  DeviceOptions options;
+  options.gpu_pool_bytes[0] = 256;
+  options.pinned_pool_bytes = 0;
+  Start(/*same_buffer=*/false, options);
+  Begin();
+  EXPECT_EQ(Write("abcd", kGpu0).place, kGpu0);
+  Begin();
+  EXPECT_EQ(Write("efgh", kGpu0).place, kHost);
+  EXPECT_EQ(Begin().place, kHost);
+  EXPECT_EQ(Read(), "efgh");
+}
+
+TEST_F(GpuStatesTest, AGpuThatIsNotUsedIsNoError) {
+  Start();
+  Begin();
+  const PlacedMemory memory = Write("abcd", {MemoryType::kGpu, 7});
+  EXPECT_EQ(memory.place, kHost);
 }
 
 }  // namespace

@@ -21,18 +21,35 @@ absl::Status OutOfMemory(const StateSpec& spec, uint64_t byte_size) {
                                                    " bytes for state '", spec.input_name, "'"));
 }
 
+// `wish`, or memory of the process if there are no such GPUs.
+MemoryPlace Possible(const MemoryPlace& wish, const Devices& devices) {
+  const bool possible =
+      wish.type == MemoryType::kGpu ? devices.Get(wish.id) != nullptr : !devices.used().empty();
+  return possible ? wish : MemoryPlace{};
+}
+
 }  // namespace
 
-bool StateBuffer::Resize(uint64_t size, StateBuffer* retired) {
-  if (size > capacity_) {
+bool StateBuffer::Take(const MemoryPlace& wish, uint64_t capacity, const Devices& devices) {
+  capacity_ = capacity;
+  if (const auto memory = devices.Allocate(wish, capacity)) {
+    data_ = {static_cast<char*>(memory->base), FreeState{memory->place, &devices}};
+  } else {
+    data_ = {static_cast<char*>(std::aligned_alloc(kAlignment, capacity)), FreeState{}};
+  }
+  return data_ != nullptr;
+}
+
+bool StateBuffer::ResizeAt(const MemoryPlace& wish, uint64_t size, const Devices& devices,
+                           StateBuffer* retired) {
+  const MemoryPlace possible = Possible(wish, devices);
+  if (size > capacity_ || (size > 0 && place() != possible)) {
     if (size > kLargest) return false;
-    const uint64_t capacity = (size + kAlignment - 1) / kAlignment * kAlignment;
-    StateBuffer larger;
-    larger.data_.reset(static_cast<char*>(std::aligned_alloc(kAlignment, capacity)));
-    if (larger.data_ == nullptr) return false;
-    larger.capacity_ = capacity;
-    swap(*this, larger);
-    if (retired != nullptr) swap(*retired, larger);
+    StateBuffer other;
+    if (!other.Take(possible, (size + kAlignment - 1) / kAlignment * kAlignment, devices))
+      return false;
+    swap(*this, other);
+    if (retired != nullptr) swap(*retired, other);
   }
   size_ = size;
   return true;
@@ -71,25 +88,37 @@ void SequenceState::Describe(DataType data_type, absl::Span<const int64_t> shape
   out_.data_type = data_type;
   out_.shape.assign(shape.begin(), shape.end());
   attributes_ = {};
-  if (!spec_->same_buffer) out_.bytes.Resize(0);
+  if (!spec_->same_buffer) out_.bytes.Clear();
 }
 
-absl::StatusOr<char*> SequenceState::Buffer(uint64_t byte_size) {
-  StateBuffer& bytes = spec_->same_buffer ? in_.bytes : out_.bytes;
+absl::Status SequenceState::ResizeSame(uint64_t byte_size, const MemoryPlace& wish) {
+  StateBuffer& bytes = in_.bytes;
+  const uint64_t kept = std::min(bytes.size(), byte_size);
+  StateBuffer old;
+  if (!bytes.ResizeAt(wish, byte_size, *devices_, &old)) return OutOfMemory(*spec_, byte_size);
+  if (old.data() == nullptr) return absl::OkStatus();
+  absl::Status copied;
+  if (bytes.place().type == MemoryType::kGpu || old.place().type == MemoryType::kGpu) {
+    copied = devices_->Copy({{bytes.data(), bytes.place(), old.data(), old.place(), kept}});
+  } else {
+    std::memcpy(bytes.data(), old.data(), kept);
+  }
+  // The request's input shows the first buffer that is replaced, so only that one is kept.
+  if (retired_.data() == nullptr) swap(retired_, old);
+  return copied;
+}
+
+absl::StatusOr<PlacedMemory> SequenceState::Buffer(uint64_t byte_size, const MemoryPlace& wish) {
+  const StateBuffer& bytes = spec_->same_buffer ? in_.bytes : out_.bytes;
   if (spec_->same_buffer) {
-    const uint64_t kept = std::min(bytes.size(), byte_size);
-    StateBuffer old;
-    if (!bytes.Resize(byte_size, &old)) return OutOfMemory(*spec_, byte_size);
-    if (old.data() != nullptr) {
-      std::memcpy(bytes.data(), old.data(), kept);
-      // The request's input shows the first buffer that is replaced, so only that one is kept.
-      if (retired_.data() == nullptr) swap(retired_, old);
-    }
-  } else if (!bytes.Resize(byte_size)) {
+    RETURN_IF_ERROR(ResizeSame(byte_size, wish));
+  } else if (!out_.bytes.ResizeAt(wish, byte_size, *devices_, nullptr)) {
     return OutOfMemory(*spec_, byte_size);
   }
   attributes_.byte_size = byte_size;
-  return bytes.data();
+  attributes_.memory_type = static_cast<TRITONSERVER_MemoryType>(bytes.place().type);
+  attributes_.memory_type_id = bytes.place().id;
+  return PlacedMemory{bytes.data(), bytes.place()};
 }
 
 void SequenceState::Update() {
@@ -111,11 +140,13 @@ std::unique_ptr<SequenceStates> SequenceStates::Create(const CompiledModel& mode
 void SequenceStates::AddInputs(InferRequest* request) {
   for (SequenceState& state : states_) {
     state.DropRetired();
+    state.Use(&request->model()->devices());
     const std::string& name = state.spec().input_name;
     if (request->FindInput(name) != nullptr) continue;
     InferInput input(name, state.data_type(), state.shape());
     input.set_shape(state.shape());
-    input.AppendBuffer({state.bytes().data(), state.bytes().size(), MemoryPlace{}});
+    input.AppendBuffer({state.bytes().data(), state.bytes().size(), state.bytes().place()});
+    if (input.on_gpu()) input.BeginReading(request->model().get());
     request->AddOverrideInput(std::move(input));
   }
   request->set_sequence_states(this);

@@ -4,7 +4,8 @@
 //
 // The model reads the state as an input and writes the next one into a second buffer; Update swaps
 // the two, so that the bytes of a state are never copied. A sequence has two buffers for each
-// state, which it uses in turn for as long as it lives.
+// state, which it uses in turn for as long as it lives. They start on the host, and are on a GPU
+// once the backend has asked for memory there.
 //
 // Owned by the scheduler's entry for the sequence, which outlives the flight of its requests.
 // Thread-compatible: one request of a sequence is in flight at a time.
@@ -24,7 +25,9 @@
 
 #include "c_objects/buffer_attributes.h"
 #include "config/compiled_model.h"
+#include "device/devices.h"
 #include "model/data_type.h"
+#include "model/memory_kind.h"
 #include "model/shape.h"
 
 namespace nereid {
@@ -32,15 +35,35 @@ namespace nereid {
 class InferInput;
 class InferRequest;
 
-// Bytes on a 64-byte boundary. The buffer keeps its memory when it shrinks.
+// Frees the memory of a StateBuffer.
+struct FreeState {
+  void operator()(char* data) const {
+    if (place.type == MemoryType::kCpu) {
+      std::free(data);
+    } else {
+      devices->Free({data, place});
+    }
+  }
+  MemoryPlace place;
+  const Devices* devices = nullptr;  // null for memory of the process
+};
+
+// Bytes on a 64-byte boundary, on the host or on a GPU. The buffer keeps its memory when it
+// shrinks.
 class StateBuffer {
  public:
   char* data() const { return data_.get(); }
   uint64_t size() const { return size_; }
-  // Makes room for `size` bytes; their content is unspecified if the buffer had to grow. False if
-  // memory is exhausted. Replaced memory goes to `retired` if that is not null; otherwise it is
-  // freed.
-  bool Resize(uint64_t size, StateBuffer* retired = nullptr);
+  const MemoryPlace& place() const { return data_.get_deleter().place; }
+  // Makes room for `size` bytes in memory of the process; their content is unspecified if the
+  // memory is not that of before. False if memory is exhausted.
+  bool Resize(uint64_t size) { return ResizeAt(MemoryPlace{}, size, *Devices::None(), nullptr); }
+  // The same where `wish` says, or where there is room if there is none. `devices` outlive this.
+  // Replaced memory goes to `retired` if that is not null; otherwise it is freed.
+  bool ResizeAt(const MemoryPlace& wish, uint64_t size, const Devices& devices,
+                StateBuffer* retired);
+  // Has no bytes until the next Resize, but keeps the memory.
+  void Clear() { size_ = 0; }
 
   friend void swap(StateBuffer& a, StateBuffer& b) noexcept {
     std::swap(a.data_, b.data_);
@@ -49,10 +72,9 @@ class StateBuffer {
   }
 
  private:
-  struct Free {
-    void operator()(char* data) const { std::free(data); }
-  };
-  std::unique_ptr<char, Free> data_;
+  bool Take(const MemoryPlace& wish, uint64_t capacity, const Devices& devices);
+
+  std::unique_ptr<char, FreeState> data_;
   uint64_t size_ = 0;
   uint64_t capacity_ = 0;
 };
@@ -76,15 +98,18 @@ class SequenceState {
   // ---- What a backend does with the state of a request that it executes.
   // Announces the next value. It has no bytes until Buffer is called.
   void Describe(DataType data_type, absl::Span<const int64_t> shape);
-  // Memory for the next value, owned by the state; its content is unspecified. With `same_buffer`
-  // it is the memory of the present value and keeps that value's bytes as far as they fit; the
-  // memory to which the request's input pointed stays valid until the next request.
-  // RESOURCE_EXHAUSTED without memory.
-  absl::StatusOr<char*> Buffer(uint64_t byte_size);
+  // Memory for the next value, owned by the state; its content is unspecified. It is where `wish`
+  // says, unless there is no room. With `same_buffer` it is the memory of the present value and
+  // keeps that value's bytes as far as they fit; the memory to which the request's input pointed
+  // stays valid until the next request. RESOURCE_EXHAUSTED without memory; UNAVAILABLE if bytes
+  // have to be copied and a GPU has failed.
+  absl::StatusOr<PlacedMemory> Buffer(uint64_t byte_size, const MemoryPlace& wish = {});
   // The attributes of the memory that Buffer returned last. Owned by the state.
   TRITONSERVER_BufferAttributes* Attributes() { return &attributes_; }
   // Makes the described and written value the state. Without Update the state stays unchanged.
   void Update();
+  // The GPUs on which the next value may be; they outlive this.
+  void Use(const Devices* devices) { devices_ = devices; }
   // Frees what the last request may still have pointed to.
   void DropRetired() { retired_ = StateBuffer(); }
 
@@ -95,10 +120,14 @@ class SequenceState {
     StateBuffer bytes;
   };
 
+  // Buffer, with `same_buffer`.
+  absl::Status ResizeSame(uint64_t byte_size, const MemoryPlace& wish);
+
   const StateSpec* const spec_;
   Value in_;
   Value out_;  // `bytes` is unused with `same_buffer`
   StateBuffer retired_;
+  const Devices* devices_ = Devices::None();
   TRITONSERVER_BufferAttributes attributes_;
 };
 

@@ -55,7 +55,7 @@ class Sequence {
   // Writes the next state, but does not make it the current one.
   SequenceState* Write(const Shape& shape, const std::string& bytes) {
     SequenceState* const state = *states_->NewOutput("OUT", DataType::kInt32, shape);
-    char* const buffer = *state->Buffer(bytes.size());
+    void* const buffer = state->Buffer(bytes.size())->base;
     std::memcpy(buffer, bytes.data(), bytes.size());
     EXPECT_EQ(state->Attributes()->byte_size, bytes.size());
     EXPECT_EQ(state->Attributes()->memory_type, TRITONSERVER_MEMORY_CPU);
@@ -102,7 +102,7 @@ TEST(SequenceStatesTest, TheOutputOfAStepIsTheInputOfTheNextWithoutACopy) {
   Sequence sequence(Model(Spec({kVariableDim})));
   const void* const first = sequence.Begin()->buffers()[0].base;
   SequenceState* state = sequence.Write({1, 2}, "aaaabbbb");
-  const char* const second = *state->Buffer(8);
+  const void* const second = state->Buffer(8)->base;
   EXPECT_NE(first, second);
   state->Update();
   InferInput* input = sequence.Begin();
@@ -110,7 +110,7 @@ TEST(SequenceStatesTest, TheOutputOfAStepIsTheInputOfTheNextWithoutACopy) {
   EXPECT_EQ(input->shape(), (Shape{1, 2}));
   EXPECT_EQ(Bytes(*input), "aaaabbbb");
   state = sequence.Write({1, 2}, "ccccdddd");
-  EXPECT_EQ(*state->Buffer(8), first) << "the two buffers are used in turn";
+  EXPECT_EQ(state->Buffer(8)->base, first) << "the two buffers are used in turn";
   state->Update();
   EXPECT_EQ(Bytes(*sequence.Begin()), "ccccdddd");
 }
@@ -150,8 +150,8 @@ TEST(SequenceStatesTest, OneBufferForBothShowsWritesAtOnceAndKeepsThemWhenItGrow
   sequence.Write({1, 1}, "aaaa");
   EXPECT_EQ(Bytes(*input), "aaaa") << "also without an update";
   SequenceState* const state = *sequence.states()->NewOutput("OUT", DataType::kInt32, {1, 64});
-  const char* const grown = *state->Buffer(256);
-  EXPECT_EQ(std::string(grown, 4), "aaaa");
+  const void* const grown = state->Buffer(256)->base;
+  EXPECT_EQ(std::memcmp(grown, "aaaa", 4), 0);
   EXPECT_EQ(Bytes(*input), "aaaa") << "what the request was shown is still there";
   state->Update();
   input = sequence.Begin();
@@ -213,7 +213,7 @@ TEST(SequenceStatesTest, FillersHaveStatesToThrowAwayInTheShapeOfTheBatch) {
   ASSERT_NE(filler.sequence_states(), sequence.states());
   SequenceState* const state =
       *filler.sequence_states()->NewOutput("OUT", DataType::kInt32, {1, 3});
-  std::memcpy(*state->Buffer(12), "xxxxxxxxxxxx", 12);
+  std::memcpy(state->Buffer(12)->base, "xxxxxxxxxxxx", 12);
   state->Update();
   EXPECT_EQ(Bytes(*sequence.Begin()), "aaaabbbbcccc");
 }

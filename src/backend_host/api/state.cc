@@ -7,6 +7,9 @@
 
 using nereid::CaughtError;
 using nereid::InferRequest;
+using nereid::MemoryPlace;
+using nereid::MemoryType;
+using nereid::PlacedMemory;
 using nereid::SequenceState;
 using nereid::ToCError;
 using nereid::Unwrap;
@@ -44,12 +47,13 @@ TRITONSERVER_Error* TRITONBACKEND_StateBuffer(TRITONBACKEND_State* state, void**
                                               TRITONSERVER_MemoryType* memory_type,
                                               int64_t* memory_type_id) try {
   *buffer = nullptr;
-  const absl::StatusOr<char*> bytes = Unwrap(state)->Buffer(buffer_byte_size);
-  if (!bytes.ok()) return ToCError(bytes.status());
-  *buffer = *bytes;
-  // Whatever the backend prefers, states are in the memory of the process.
-  *memory_type = TRITONSERVER_MEMORY_CPU;
-  *memory_type_id = 0;
+  MemoryPlace wish{static_cast<MemoryType>(*memory_type), *memory_type_id};
+  if (wish.type != MemoryType::kGpu) wish.id = 0;
+  const absl::StatusOr<PlacedMemory> memory = Unwrap(state)->Buffer(buffer_byte_size, wish);
+  if (!memory.ok()) return ToCError(memory.status());
+  *buffer = memory->base;
+  *memory_type = static_cast<TRITONSERVER_MemoryType>(memory->place.type);
+  *memory_type_id = memory->place.id;
   return nullptr;
 } catch (...) {
   return CaughtError();
