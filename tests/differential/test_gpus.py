@@ -14,22 +14,29 @@ from support.gpus import (
     GROUPS,
     NONE_AVAILABLE,
     PLACES,
+    UUIDS,
     add_groups,
     add_testing,
     places_in,
     simulated_gpus,
 )
 from support.infer import echo
+from support.nereid import start_nereid
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 from support.stage import backend_directory
 
 
-def start(models: ModelRepository, folder: Path, gpus: int, *options: str) -> ServerProcess:
-    """Triton with that many GPUs, with the models of our backend testing."""
+def start(
+    models: ModelRepository, folder: Path, gpus: int, *options: str, visible: str | None = None
+) -> ServerProcess:
+    """Triton with that many GPUs, with the models of our backend testing. `visible`: which of them the
+    driver shows."""
     layout = prepare(folder / "triton")
     simulate_gpus(layout, backend_directory() / "testing" / "simulated_cuda")
     environment = simulated_gpus(gpus, mb="128")
+    if visible is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = visible
     server = start_original(
         layout,
         models.root,
@@ -69,6 +76,53 @@ def test_places(placed: tuple[int, ServerProcess], model: str) -> None:
         assert not found
     else:
         assert sorted(found) == sorted(expected)
+
+
+@pytest.mark.parametrize("visible", ["2,0", UUIDS[1]])
+def test_the_driver_shows_some_gpus(tmp_path: Path, visible: str) -> None:
+    """Their numbers are those that remain, in both servers."""
+    models = ModelRepository(tmp_path / "models")
+    add_testing(models, "all", "places")
+    add_testing(models, "first", "places", "instance_group { gpus: [ 0 ] }")
+    theirs = start(models, tmp_path / "triton", 3, visible=visible)
+    ours = start_nereid(
+        models.root, tmp_path / "nereid", env={**simulated_gpus(3), "CUDA_VISIBLE_DEVICES": visible}
+    )
+    try:
+        ours.wait_for("/v2/health/ready")
+        theirs.wait_for("/v2/health/ready")
+        places = places_in(ours.log_text())
+        shown = range(len(visible.split(",")))
+        assert sorted(places["all"]) == [f"all_0 on GPU {gpu}" for gpu in shown]
+        assert places["first"] == ["first_0_0 on GPU 0"]
+        assert {name: sorted(each) for name, each in places_in(theirs.log_text()).items()} == {
+            name: sorted(each) for name, each in places.items()
+        }
+    finally:
+        ours.stop()
+        theirs.kill()
+
+
+def test_gpus_that_are_too_old(tmp_path: Path) -> None:
+    """What may be anywhere is on the CPU, and what has to be on a GPU is refused."""
+    models = ModelRepository(tmp_path / "models")
+    add_testing(models, "any", "places")
+    add_testing(models, "must", "places", "instance_group { kind: KIND_GPU gpus: [ 0 ] }")
+    option = "--min-supported-compute-capability=900.0"
+    theirs = start(models, tmp_path / "triton", 2, option)
+    ours = start_nereid(
+        models.root, tmp_path / "nereid", ["--exit-on-error=false", option], simulated_gpus(2)
+    )
+    try:
+        ours.wait_for("/v2/health/live")
+        for server in (ours, theirs):
+            server.wait_for_log("any_0 is on CPU 0")
+            assert "must" not in places_in(server.log_text())
+        theirs.wait_for_log("must_0 of model must specifies invalid or unsupported gpu id 0")
+        assert f"must_0 of model must {NONE_AVAILABLE}" in ours.log_text()
+    finally:
+        ours.stop()
+        theirs.kill()
 
 
 def test_the_testing_backend_computes_on_a_gpu_there_too(tmp_path: Path) -> None:
