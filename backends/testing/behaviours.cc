@@ -335,6 +335,7 @@ constexpr NamedBehaviour kBehaviours[] = {
     {"meet", &ExecuteMeet},
     {"environment", &ExecuteEnvironment},
     {"mixed_memory", &ExecuteMixedMemory},
+    {"gpu_batches", &ExecuteGpuBatches},
     {"gpu_identity", &ExecuteGpuIdentity},
     {"output_properties", &ExecuteOutputProperties},
     {"places", &Echo},

@@ -44,6 +44,10 @@ TRITONSERVER_Error* ExecuteMixedMemory(TestingInstance& instance, TRITONBACKEND_
 TRITONSERVER_Error* ExecuteGpuIdentity(TestingInstance& instance, TRITONBACKEND_Request** requests,
                                        uint32_t count);
 
+// Behaviour gpu_batches (gpu_batches.cc).
+TRITONSERVER_Error* ExecuteGpuBatches(TestingInstance& instance, TRITONBACKEND_Request** requests,
+                                      uint32_t count);
+
 // Behaviour output_properties (output_properties.cc).
 TRITONSERVER_Error* ExecuteOutputProperties(TestingInstance& instance,
                                             TRITONBACKEND_Request** requests, uint32_t count);

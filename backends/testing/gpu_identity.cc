@@ -11,6 +11,7 @@
 #include "backends/sdk/log.h"
 #include "backends/sdk/tensor.h"
 #include "backends/testing/behaviours.h"
+#include "backends/testing/placed.h"
 
 namespace nereid_backend {
 namespace {
@@ -104,32 +105,6 @@ Result<Allocations> AllocateAll(TRITONBACKEND_ModelInstance* instance, int32_t g
   NB_ASSIGN_OR_RETURN(Allocation device_too, Allocation::Allocate(manager, kGpu, gpu, bytes));
   NB_ASSIGN_OR_RETURN(Allocation out, Allocation::Allocate(manager, kPinned, 0, bytes));
   return Allocations{std::move(in), std::move(device), std::move(device_too), std::move(out)};
-}
-
-// A piece of a tensor, or all of one, where the server has it.
-struct Placed {
-  uintptr_t address() const { return reinterpret_cast<uintptr_t>(base); }
-  bool on_gpu() const { return type == TRITONSERVER_MEMORY_GPU; }
-
-  void* base = nullptr;
-  size_t byte_size = 0;
-  TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_GPU;  // at first what is asked for
-  int64_t id = 0;
-};
-
-Result<std::vector<Placed>> PiecesOf(const InputView& input, int32_t gpu) {
-  std::vector<Placed> pieces;
-  for (uint32_t i = 0; i < input.buffer_count; ++i) {
-    Placed& piece = pieces.emplace_back();
-    piece.id = gpu;
-    const void* base = nullptr;
-    uint64_t byte_size = 0;
-    NB_RETURN_IF_ERROR(
-        TRITONBACKEND_InputBuffer(input.handle, i, &base, &byte_size, &piece.type, &piece.id));
-    piece.base = const_cast<void*>(base);
-    piece.byte_size = byte_size;
-  }
-  return pieces;
 }
 
 // To the GPU, within it, and back, on a stream. What is on the host goes by pinned memory.

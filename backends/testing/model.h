@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "backends/sdk/echo.h"
 #include "backends/sdk/error.h"
@@ -18,6 +19,7 @@
 
 namespace nereid_backend {
 
+class GpuBatches;
 class TestingInstance;
 
 // What ModelInstanceExecute does, in full: ownership of the requests and the returned error follow
@@ -70,6 +72,9 @@ class TestingInstance {
   TRITONBACKEND_ModelInstance* handle() const { return handle_; }
   const TestingModel& model() const { return model_; }
   Worker& worker() { return worker_; }
+  // Of the behaviour gpu_batches; null before the first one.
+  GpuBatches* gpu_batches() { return gpu_batches_.get(); }
+  void set_gpu_batches(std::shared_ptr<GpuBatches> batches) { gpu_batches_ = std::move(batches); }
   // Any thread.
   Error CheckReady();
 
@@ -80,6 +85,7 @@ class TestingInstance {
   TRITONBACKEND_ModelInstance* const handle_;
   const TestingModel& model_;
   Worker worker_;
+  std::shared_ptr<GpuBatches> gpu_batches_;
   std::atomic<int64_t> ready_checks_{0};
 };
 

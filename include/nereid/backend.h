@@ -133,6 +133,71 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ResponseFactoryCredit(
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_ResponseFactoryOnCredit(
     struct TRITONBACKEND_ResponseFactory* factory, void (*callback)(void* userp), void* userp);
 
+/// GPUs, for instances of TRITONSERVER_INSTANCEGROUPKIND_GPU. A backend needs no CUDA for these
+/// functions: the server calls the driver, with the GPU's primary context, and leaves the thread's
+/// own context as it was. Errors of the driver are UNAVAILABLE if they end all work on the GPU, and
+/// INTERNAL otherwise.
+
+/// Work of a GPU in order. Thread-safe; what two threads put on it at a time comes in any order.
+struct NEREID_GpuStream;
+/// A point in the work of a stream. Thread-safe.
+struct NEREID_GpuEvent;
+
+/// One piece of a list of copies. Each side says what its address is. Memory of the host that is
+/// not pinned makes a copy slow, and may make the caller wait.
+typedef struct NEREID_GpuCopy {
+  void* to;
+  TRITONSERVER_MemoryType to_type;
+  int64_t to_id;
+  const void* from;
+  TRITONSERVER_MemoryType from_type;
+  int64_t from_id;
+  uint64_t byte_size;
+} NEREID_GpuCopy;
+
+/// Makes a stream on the GPU of an instance; INVALID_ARG if the instance is not of KIND_GPU. May
+/// take a second, when it is the first on that GPU. Must be deleted before
+/// TRITONBACKEND_ModelInstanceFinalize returns.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_GpuStreamNew(
+    struct NEREID_GpuStream** stream, struct TRITONBACKEND_ModelInstance* instance);
+
+/// What the stream still holds goes on: wait for an event before memory is freed that it uses.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_GpuStreamDelete(
+    struct NEREID_GpuStream* stream);
+
+/// The driver's own stream, a CUstream, for libraries that put work on it. Belongs to `stream`.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_GpuStreamNative(
+    struct NEREID_GpuStream* stream, void** native);
+
+/// Puts all copies on the stream and returns; they are done after what it holds already. After an
+/// error some of them may be on the stream.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_GpuStreamCopy(
+    struct NEREID_GpuStream* stream, const NEREID_GpuCopy* copies, uint32_t count);
+
+/// The event stands for what the stream holds now, and for nothing that it has stood for before.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_GpuStreamRecord(
+    struct NEREID_GpuStream* stream, struct NEREID_GpuEvent* event);
+
+/// What is put on the stream from now on is done after the event, as it was recorded last. Does not
+/// wait itself.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_GpuStreamWait(
+    struct NEREID_GpuStream* stream, struct NEREID_GpuEvent* event);
+
+/// Makes an event for streams of the GPU of an instance. As NEREID_GpuStreamNew.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_GpuEventNew(
+    struct NEREID_GpuEvent** event, struct TRITONBACKEND_ModelInstance* instance);
+
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_GpuEventDelete(
+    struct NEREID_GpuEvent* event);
+
+/// Blocks until what the event stands for is done; returns at once if it was never recorded.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_GpuEventSynchronize(
+    struct NEREID_GpuEvent* event);
+
+/// The GPU's time between two events that are done. An error if one was never recorded.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_GpuEventElapsed(
+    struct NEREID_GpuEvent* start, struct NEREID_GpuEvent* end, uint64_t* nanoseconds);
+
 #ifdef __cplusplus
 }
 #endif

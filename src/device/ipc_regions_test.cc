@@ -139,7 +139,7 @@ TEST_F(IpcRegionsTest, TheMemoryOfAnotherProcessIsReadAndWritten) {
   EXPECT_EQ(peer_->End(), 0);
   std::ostringstream state;
   state << std::ifstream(state_file_).rdbuf();
-  EXPECT_EQ(state.str(), "alive 0\ncopies 2\nearly_frees 0\n");
+  EXPECT_EQ(state.str(), "alive 0\ncopies 2\nwaits 2\nearly_frees 0\n");
 }
 
 TEST_F(IpcRegionsTest, AHandleIsOpenOnceHoweverManyUseIt) {

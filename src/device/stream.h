@@ -78,6 +78,8 @@ class Stream {
   absl::StatusOr<bool> IsDone();
 
   Gpu* gpu() const { return gpu_; }
+  // The driver's own.
+  cuda::Stream native() const { return stream_; }
 
  private:
   Stream(Gpu* gpu, cuda::Stream stream) : gpu_(gpu), stream_(stream) {}

@@ -209,6 +209,180 @@ def test_tensors_go_through_a_gpu_and_nothing_stays_there(
     assert (state["alive"], state["early_frees"], state["copies"]) == ("0", "0", str(65 * 3))
 
 
+def left_on_gpus(path: Path) -> dict[str, int]:
+    """What the simulated driver says when its process has ended."""
+    lines = (line.split() for line in path.read_text().splitlines())
+    return {name: int(number) for name, number in lines}
+
+
+def test_a_batch_costs_one_wait(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
+) -> None:
+    """And a copy each way, with one on the GPU between them."""
+    add_testing(model_repository, "m", "gpu_batches", "instance_group { gpus: [ 1 ] }")
+    env = simulated_gpus(2, state=tmp_path / "state", seed="5")
+    server = server_factory(model_repository, env=env)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda i: echo(server.http_url, "m", [float(i)] * 9), range(64)))
+    for i, each in enumerate(answers):
+        assert each.json()["outputs"][0]["data"] == [float(i)] * 9
+        assert each.json()["parameters"]["slot"] in (0, 1)
+    server.stop()
+    left = left_on_gpus(tmp_path / "state")
+    assert (left["alive"], left["early_frees"]) == (0, 0)
+    assert (left["waits"], left["copies"]) == (64, 3 * 64)
+
+
+def test_requests_of_a_batch_are_copied_together(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
+) -> None:
+    parameters = {"behaviour": "gpu_batches"}
+    batching = "max_queue_delay_microseconds: 10000000 preferred_batch_size: [ 8 ]"
+    extra = f"instance_group {{ gpus: [ 0 ] }} dynamic_batching {{ {batching} }}"
+    model_repository.add_identity(
+        "m", "FP32", (4,), 8, extra=extra, parameters=parameters, backend="testing"
+    )
+    server = server_factory(model_repository, env=simulated_gpus(1, state=tmp_path / "state"))
+
+    def ask(number: int) -> list[float]:
+        document = {
+            "inputs": [
+                {
+                    "name": "INPUT0",
+                    "datatype": "FP32",
+                    "shape": [1, 4],
+                    "data": [float(number)] * 4,
+                }
+            ]
+        }
+        answer = raw_http.post_json(server.http_url, "/v2/models/m/infer", document)
+        return answer.json()["outputs"][0]["data"]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, range(8))) == [[float(i)] * 4 for i in range(8)]
+    server.stop()
+    left = left_on_gpus(tmp_path / "state")
+    assert left["waits"] == 1
+    assert left["copies"] == 1 + 1 + 8, "one copy for all inputs, one for each output"
+
+
+def test_a_failed_batch_is_an_error_of_its_requests(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
+) -> None:
+    add_testing(model_repository, "m", "gpu_batches", "instance_group { gpus: [ 0 ] }")
+    env = simulated_gpus(1, state=tmp_path / "state", faults="cuMemcpyAsync:4:1")
+    server = server_factory(model_repository, env=env)
+    statuses = [echo(server.http_url, "m").status for _ in range(3)]
+    assert statuses == [200, 400, 200]
+    server.stop()
+    assert left_on_gpus(tmp_path / "state")["alive"] == 0
+
+
+def test_an_instance_on_a_cpu_has_no_streams(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_testing(model_repository, "m", "gpu_batches", "instance_group { kind: KIND_CPU }")
+    server = server_factory(model_repository, env=simulated_gpus(1))
+    answer = echo(server.http_url, "m")
+    assert answer.status == 400
+    assert answer.error() == "instance 'm_0_0' has no GPU: its kind is not KIND_GPU"
+
+
+STATEFUL = """
+sequence_batching {
+  state {
+    input_name: "STATE_IN" output_name: "STATE_OUT" data_type: TYPE_FP32 dims: [ 3 ]
+    use_same_buffer_for_input_output: %s
+  }
+}
+instance_group { gpus: [ 0 ] }
+"""
+
+
+@pytest.mark.parametrize("same_buffer", ["false", "true"])
+def test_a_state_stays_on_the_gpu(
+    server_factory: ServerFactory,
+    model_repository: ModelRepository,
+    tmp_path: Path,
+    same_buffer: str,
+) -> None:
+    model_repository.add_identity(
+        "m",
+        "FP32",
+        (3,),
+        extra=STATEFUL % same_buffer,
+        parameters={"behaviour": "gpu_batches"},
+        backend="testing",
+    )
+    server = server_factory(
+        model_repository, env=simulated_gpus(1, state=tmp_path / "state", seed="3")
+    )
+
+    def step(sequence: int, values: list[float], **more: bool) -> tuple[list[float], bool]:
+        document = echo_document(values, parameters={"sequence_id": sequence, **more})
+        answer = raw_http.post_json(server.http_url, "/v2/models/m/infer", document).json()
+        return answer["outputs"][0]["data"], answer["parameters"]["state_on_gpu"]
+
+    for sequence in (1, 2):
+        first = [float(sequence)] * 3
+        assert step(sequence, first, sequence_start=True) == ([0.0] * 3, False)
+        assert step(sequence, [5.0, 6.0, 7.0]) == (first, True)
+        assert step(sequence, [8.0] * 3) == ([5.0, 6.0, 7.0], True)
+        assert step(sequence, [9.0] * 3, sequence_end=True) == ([8.0] * 3, True)
+    server.stop()
+    left = left_on_gpus(tmp_path / "state")
+    assert (left["alive"], left["early_frees"]) == (0, 0)
+
+
+GPU_CHAIN = """
+name: "chain" platform: "ensemble" max_batch_size: 0
+input { name: "INPUT0" data_type: TYPE_FP32 dims: [ -1 ] }
+output { name: "OUTPUT0" data_type: TYPE_FP32 dims: [ -1 ] }
+output { name: "SAME" data_type: TYPE_FP32 dims: [ -1 ] }
+ensemble_scheduling {
+  step {
+    model_name: "first" model_version: -1
+    input_map { key: "INPUT0" value: "INPUT0" } output_map { key: "OUTPUT0" value: "middle" }
+  }
+  step {
+    model_name: "second" model_version: -1
+    input_map { key: "INPUT0" value: "middle" } output_map { key: "OUTPUT0" value: "OUTPUT0" }
+  }
+  step {
+    model_name: "third" model_version: -1
+    input_map { key: "INPUT0" value: "OUTPUT0" } output_map { key: "OUTPUT0" value: "SAME" }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("second", ["0", "1", None])
+def test_tensors_of_an_ensemble_stay_where_they_are_read(
+    server_factory: ServerFactory,
+    model_repository: ModelRepository,
+    tmp_path: Path,
+    second: str | None,
+) -> None:
+    """Also if that is another GPU, but not a CPU. What the client gets comes by memory of the host."""
+    add_testing(model_repository, "first", "gpu_batches", "instance_group { gpus: [ 0 ] }")
+    if second is None:
+        model_repository.add_identity("second")
+    else:
+        groups = f"instance_group {{ gpus: [ {second} ] }}"
+        add_testing(model_repository, "second", "gpu_batches", groups)
+    add_testing(model_repository, "third", "gpu_batches", "instance_group { gpus: [ 0 ] }")
+    model_repository.add("chain", GPU_CHAIN)
+    server = server_factory(model_repository, env=simulated_gpus(2, state=tmp_path / "state"))
+    values = [1.5, -2.0, 3.0]
+    answer = echo(server.http_url, "chain", values).json()
+    assert [output["data"] for output in answer["outputs"]] == [values, values]
+    server.wait_for_log("third has read its input on the host")
+    server.wait_for_log("first has read its input on the host")
+    assert ("second has read its input on the GPU" in server.log_text()) == (second is not None)
+    server.stop()
+    assert left_on_gpus(tmp_path / "state")["alive"] == 0
+
+
 def model_ready(server: ServerProcess, model: str) -> bool:
     return raw_http.get(server.http_url, f"/v2/models/{model}/ready").status == 200
 

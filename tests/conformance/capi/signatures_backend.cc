@@ -235,3 +235,17 @@ NEREID_SAME(NEREID_ResponseFactoryCredit,
 NEREID_SAME(NEREID_ResponseFactoryOnCredit,
             TRITONSERVER_Error*(TRITONBACKEND_ResponseFactory*, void (*)(void*), void*));
 NEREID_SAME(NEREID_SendTogether, TRITONSERVER_Error*(void (*)(void*), void*));
+NEREID_SAME(NEREID_GpuStreamNew,
+            TRITONSERVER_Error*(NEREID_GpuStream**, TRITONBACKEND_ModelInstance*));
+NEREID_SAME(NEREID_GpuStreamDelete, TRITONSERVER_Error*(NEREID_GpuStream*));
+NEREID_SAME(NEREID_GpuStreamNative, TRITONSERVER_Error*(NEREID_GpuStream*, void**));
+NEREID_SAME(NEREID_GpuStreamCopy,
+            TRITONSERVER_Error*(NEREID_GpuStream*, const NEREID_GpuCopy*, uint32_t));
+NEREID_SAME(NEREID_GpuStreamRecord, TRITONSERVER_Error*(NEREID_GpuStream*, NEREID_GpuEvent*));
+NEREID_SAME(NEREID_GpuStreamWait, TRITONSERVER_Error*(NEREID_GpuStream*, NEREID_GpuEvent*));
+NEREID_SAME(NEREID_GpuEventNew,
+            TRITONSERVER_Error*(NEREID_GpuEvent**, TRITONBACKEND_ModelInstance*));
+NEREID_SAME(NEREID_GpuEventDelete, TRITONSERVER_Error*(NEREID_GpuEvent*));
+NEREID_SAME(NEREID_GpuEventSynchronize, TRITONSERVER_Error*(NEREID_GpuEvent*));
+NEREID_SAME(NEREID_GpuEventElapsed,
+            TRITONSERVER_Error*(NEREID_GpuEvent*, NEREID_GpuEvent*, uint64_t*));

@@ -140,9 +140,10 @@ __attribute__((destructor)) void WriteState() {
   const SimulatedCudaState state = Read(Sim());
   const auto alive = state.contexts + state.device_blocks + state.host_blocks +
                      state.opened_regions + state.streams + state.events + state.waiting_copies;
-  std::fprintf(file, "alive %llu\ncopies %llu\nearly_frees %llu\n",
+  std::fprintf(file, "alive %llu\ncopies %llu\nwaits %llu\nearly_frees %llu\n",
                static_cast<unsigned long long>(alive),
                static_cast<unsigned long long>(state.copies),
+               static_cast<unsigned long long>(state.waits),
                static_cast<unsigned long long>(state.early_frees));
   std::fclose(file);
 }
