@@ -7,8 +7,8 @@
 namespace nereid {
 namespace {
 
-// A model stays at least as long as its load took, so that models do not chase each other out.
-TimePoint StaysUntil(const ResidentModel& model) { return model.loaded_at + model.load_took; }
+// Models stay for a time, so that they do not chase each other out.
+TimePoint StaysUntil(const ResidentModel& model) { return model.loaded_at + model.stays; }
 
 bool MayLeave(const ResidentModel& model, TimePoint now) {
   return !model.busy && !model.pinned && StaysUntil(model) <= now;
@@ -54,10 +54,14 @@ LoadDecision DecideLoad(const MemoryState& state, uint64_t bytes, TimePoint now)
     decision.kind = LoadDecision::Kind::kRefuse;
     return decision;
   }
-  if (bytes == 0 && state.loading_unknown) return decision;
+  if (state.loading_unknown || (bytes == 0 && state.loading > 0)) return decision;
   uint64_t left = 0;
   const uint64_t goal = state.budget - needed;
   std::vector<size_t> victims = LeastRecentlyUsed(state, goal, now, &left);
+  if (left <= goal && victims.empty() && left + state.leaving_bytes > goal) {
+    decision.room_comes = true;
+    return decision;
+  }
   if (left <= goal) {
     decision.kind = LoadDecision::Kind::kBegin;
     decision.victims = std::move(victims);

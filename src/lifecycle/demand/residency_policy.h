@@ -18,7 +18,7 @@ struct ResidentModel {
   std::string name;
   uint64_t bytes = 0;     // its measured footprint
   TimePoint loaded_at{};  // the end of its load
-  Duration load_took{0};
+  Duration stays{0};      // at least so long: as the load took, or until its client has come back
   TimePoint last_used{};
   bool busy = false;    // has requests in flight, live sequences, or an ensemble that is loaded
   bool pinned = false;  // leaves only when somebody asks for it
@@ -28,6 +28,8 @@ struct MemoryState {
   uint64_t budget = 0;
   std::vector<ResidentModel> residents;
   uint64_t loading_bytes = 0;    // remembered footprints of the models that are being loaded
+  uint64_t leaving_bytes = 0;    // footprints of those that are being unloaded
+  size_t loading = 0;            // models that are being loaded
   bool loading_unknown = false;  // a model without a remembered footprint is being loaded
 };
 
@@ -38,6 +40,7 @@ struct LoadDecision {
     kRefuse,  // the model does not fit even if all that may ever leave has left
   };
   Kind kind = Kind::kWait;
+  bool room_comes = false;                // kWait: only until what is being unloaded is gone
   std::vector<size_t> victims;            // kBegin: indices of residents, in the order of their end
   TimePoint again_at = TimePoint::max();  // kWait: max: only a change helps
   uint64_t most_bytes = 0;                // kRefuse: what could be made free at most

@@ -46,7 +46,7 @@ TEST(ResidencyPolicyTest, KeepsBusyAndPinnedOnes) {
 TEST(ResidencyPolicyTest, AModelStaysAsLongAsItsLoadTook) {
   MemoryState state{.budget = 10, .residents = {Model(10, 1)}};
   state.residents[0].loaded_at = At(5);
-  state.residents[0].load_took = std::chrono::seconds(4);
+  state.residents[0].stays = std::chrono::seconds(4);
   EXPECT_EQ(DecideLoad(state, 10, At(8)).kind, Decided::kWait);
   EXPECT_EQ(DecideLoad(state, 10, At(8)).again_at, At(9));
   EXPECT_EQ(DecideLoad(state, 10, At(9)).kind, Decided::kBegin);
@@ -55,9 +55,19 @@ TEST(ResidencyPolicyTest, AModelStaysAsLongAsItsLoadTook) {
 TEST(ResidencyPolicyTest, LoadsOneUnmeasuredModelAtATime) {
   MemoryState state{.budget = 10};
   EXPECT_EQ(DecideLoad(state, 0, At(1)).kind, Decided::kBegin);
-  state.loading_unknown = true;
+  state.loading = 1;
   EXPECT_EQ(DecideLoad(state, 0, At(1)).kind, Decided::kWait);
   EXPECT_EQ(DecideLoad(state, 10, At(1)).kind, Decided::kBegin);
+  state.loading_unknown = true;
+  EXPECT_EQ(DecideLoad(state, 10, At(1)).kind, Decided::kWait);
+}
+
+TEST(ResidencyPolicyTest, WaitsForWhatIsLeavingAndEvictsNoOther) {
+  const MemoryState state{.budget = 25, .residents = {Model(10, 1)}, .leaving_bytes = 10};
+  EXPECT_EQ(DecideLoad(state, 10, At(9)).kind, Decided::kWait);
+  EXPECT_TRUE(DecideLoad(state, 10, At(9)).room_comes);
+  EXPECT_EQ(DecideLoad(state, 16, At(9)).victims, std::vector<size_t>{0});
+  EXPECT_TRUE(DecideTrim(state, At(9)).empty());
 }
 
 TEST(ResidencyPolicyTest, TrimsWhatIsOverTheBudget) {
@@ -90,7 +100,7 @@ void Evict(const LoadDecision& decision, uint64_t known, TimePoint now, MemorySt
     const ResidentModel& model = state->residents[i];
     if (gone.contains(i)) {
       ASSERT_FALSE(model.busy);
-      ASSERT_LE(model.loaded_at + model.load_took, now);
+      ASSERT_LE(model.loaded_at + model.stays, now);
       continue;
     }
     bytes += model.bytes;
@@ -129,7 +139,7 @@ TEST(ResidencyPolicyTest, HoldsItsRulesUnderRandomAccess) {
       ResidentModel loaded = Model(sizes[asked], step);
       loaded.name = name;
       loaded.loaded_at = now;
-      loaded.load_took = std::chrono::seconds(random() % 5);
+      loaded.stays = std::chrono::seconds(random() % 5);
       state.residents.push_back(loaded);
       measured.insert(asked);
       ++begun;
