@@ -29,6 +29,8 @@ const char* NameOf(ModelControlMode mode) {
       return "poll";
     case ModelControlMode::kExplicit:
       return "explicit";
+    case ModelControlMode::kOnDemand:
+      return "ondemand";
   }
   return "";
 }

@@ -160,7 +160,7 @@ export interface ModelMetadata {
 }
 
 export interface ConsoleSettings {
-  model_control: "none" | "poll" | "explicit";
+  model_control: "none" | "poll" | "explicit" | "ondemand";
   http_port: number; // 0: there is none
   http_tls: boolean;
 }

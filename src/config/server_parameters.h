@@ -12,7 +12,11 @@ inline constexpr char kInlineExecutionParameter[] = "nereid.inline_execution";
 // The 99th percentile that adaptive batching aims at.
 inline constexpr char kTargetP99Parameter[] = "nereid.target_p99_us";
 
-inline constexpr const char* kServerParameters[] = {kInlineExecutionParameter, kTargetP99Parameter};
+// The bytes of memory that the model counts under --memory-budget, instead of what is measured.
+inline constexpr char kMemoryBytesParameter[] = "nereid.memory_bytes";
+
+inline constexpr const char* kServerParameters[] = {kInlineExecutionParameter,
+                                                    kMemoryBytesParameter, kTargetP99Parameter};
 
 }  // namespace nereid
 

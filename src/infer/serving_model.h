@@ -10,6 +10,7 @@
 
 #include <absl/status/status.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -52,6 +53,10 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   // Keeps inputs of requests; null: nothing does.
   InputRecorder* input_recorder() const { return input_recorder_; }
   Gate& lifetime() { return lifetime_; }
+  // When the last request came, for those who unload what nobody uses; the start of the clock if
+  // nobody has noted any.
+  TimePoint last_used() const { return FromNanos(last_used_ns_.load(std::memory_order_relaxed)); }
+  void NoteUse(TimePoint now) { last_used_ns_.store(ToNanos(now), std::memory_order_relaxed); }
   // The model or the server begins to end, which must not depend on how fast clients read: waives
   // all credits that senders wait for, now and later.
   void StopWaitingForClients() ABSL_LOCKS_EXCLUDED(waiting_mu_);
@@ -124,6 +129,7 @@ class NEREID_API ServingModel : public std::enable_shared_from_this<ServingModel
   bool reads_pieces_ = false;
   const Devices* devices_ = Devices::None();
   InputRecorder* input_recorder_ = nullptr;
+  std::atomic<uint64_t> last_used_ns_{0};
   Gate lifetime_;
   Mutex waiting_mu_;
   bool waits_for_clients_ ABSL_GUARDED_BY(waiting_mu_) = true;

@@ -18,7 +18,7 @@ namespace nereid {
 
 struct BackendEntryPoints;
 
-enum class ModelControlMode { kNone, kPoll, kExplicit };
+enum class ModelControlMode { kNone, kPoll, kExplicit, kOnDemand };
 
 // settings[backend][setting] = value; backend "" holds for all backends.
 using BackendSettings = std::map<std::string, std::map<std::string, std::string>>;
@@ -43,7 +43,13 @@ struct ServerOptions {
   ModelControlMode control_mode = ModelControlMode::kNone;
   // kPoll: how often the repositories are looked at. 0: only when PollRepository is called.
   uint32_t repository_poll_secs = 15;
-  std::set<std::string> startup_models;  // kExplicit only; "*" alone: all
+  std::set<std::string> startup_models;  // kExplicit, kOnDemand; "*" alone: all
+  // kOnDemand: bytes that the loaded models may take together; 0: no limit.
+  uint64_t memory_budget = 0;
+  // kOnDemand: a model that nobody has used for so long is unloaded; 0: never.
+  uint32_t idle_unload_secs = 0;
+  // kOnDemand: how long requests of the frontends wait for their model; 0: they do not.
+  uint32_t load_wait_secs = 0;
   bool auto_complete_config = true;
   std::string model_config_name;
   bool strict_readiness = true;

@@ -18,10 +18,12 @@
 #include "filesystem/cloud/cloud_file_system.h"
 #include "filesystem/cloud/cloud_program.h"
 #include "filesystem/local_file_system.h"
+#include "lifecycle/demand/model_demand.h"
 #include "lifecycle/model/readiness_checker.h"
 #include "lifecycle/model_manager.h"
 #include "scheduling/ensemble/step_allocator.h"
 #include "server/live_history.h"
+#include "server/on_demand_models.h"
 #include "server/server.h"
 #include "server/traffic_recorder.h"
 
@@ -45,6 +47,8 @@ struct Server::Parts {
   std::unique_ptr<RateLimiter> rate_limiter;    // null: off
   std::unique_ptr<InputRecorder> inputs;        // null: inputs are not recorded; models use it
   std::unique_ptr<BackendRegistry> backends;
+  std::unique_ptr<OnDemandModels> on_demand_models;  // null unless kOnDemand; as the next one
+  std::unique_ptr<ModelDemand> demand;  // is told of the ends of loads, so it goes after the models
   std::unique_ptr<ModelManager> models;
   std::unique_ptr<Ticker> poller;            // null: no polling
   std::unique_ptr<TrafficRecorder> traffic;  // null: nothing is recorded to a file

@@ -186,6 +186,7 @@ absl::Status Server::Start() {
   context.server = this;
   parts_->models = std::make_unique<ModelManager>(std::move(manager), context);
   models_ = parts_->models.get();
+  RETURN_IF_ERROR(SetUpDemand());
   if (absl::Status readable = models_->CheckRepositories(); !readable.ok()) {
     if (options_.exit_on_error) return readable;
     LOG_ERROR << "the server is neither live nor ready, and stays (--exit-on-error=false): "
@@ -199,7 +200,10 @@ absl::Status Server::Start() {
                                                     [this] { return RecordingModels(); }));
   }
   std::vector<std::string> failed;
-  if (options_.control_mode != ModelControlMode::kExplicit || wildcard) {
+  const bool on_demand = options_.control_mode == ModelControlMode::kOnDemand;
+  if (on_demand) {
+    failed = LoadPinned(options_.startup_models);
+  } else if (options_.control_mode != ModelControlMode::kExplicit || wildcard) {
     failed = models_->LoadAll();
   } else {
     failed = models_->LoadEach(options_.startup_models);
@@ -285,6 +289,7 @@ void Server::Drain(TimePoint deadline) {
   LOG_INFO << "Waiting for in-flight requests to complete.";
   models_->StopPolling();
   models_->StopWaitingForClients();
+  if (parts_->demand != nullptr) parts_->demand->EndWaits();
   models_->WaitIdle(deadline);
 }
 
@@ -310,8 +315,9 @@ absl::Status Server::StopBy(TimePoint deadline) {
 
 bool Server::EndPolling(TimePoint deadline) {
   models_->StopPolling();
-  if (parts_->poller == nullptr) return true;
-  return parts_->poller->Stop(std::max(deadline, clock_->Now() + kPollGrace));
+  const TimePoint latest = std::max(deadline, clock_->Now() + kPollGrace);
+  const bool demand_ended = parts_->demand == nullptr || parts_->demand->Stop(latest);
+  return (parts_->poller == nullptr || parts_->poller->Stop(latest)) && demand_ended;
 }
 
 absl::Status Server::EndModels(bool idle, bool polls_ended, TimePoint deadline) {
@@ -349,7 +355,7 @@ absl::StatusOr<bool> Server::IsLive() const {
 absl::StatusOr<bool> Server::IsReady(ReadinessFrom from) const {
   if (state_.load() == State::kExiting) return Exiting();
   if (state_.load() != State::kReady || lame_duck_.load()) return false;
-  if (!options_.strict_readiness) return true;
+  if (!options_.strict_readiness || parts_->demand != nullptr) return true;
   const auto ready = RetryOverSwaps([&]() -> std::optional<bool> {
     // Collected before any backend is asked: a backend that calls the server may replace this
     // thread's directory.
@@ -374,7 +380,10 @@ absl::StatusOr<bool> Server::IsModelReady(absl::string_view name, int64_t versio
   absl::Status ready;
   const auto found = RetryOverSwaps([&]() -> std::optional<absl::Status> {
     absl::StatusOr<std::shared_ptr<ManagedModel>> model = models_->Find(name, version);
-    if (!model.ok()) return model.status();
+    if (!model.ok()) {
+      ready = absl::OkStatus();
+      return IsOnDemand(name) ? absl::OkStatus() : model.status();
+    }
     if (*model == asked) return absl::OkStatus();  // not replaced: its answer counts
     asked = *std::move(model);
     ready = Ask(from, asked.get());
@@ -397,11 +406,12 @@ absl::Status Server::CheckReady() const {
 absl::StatusOr<std::shared_ptr<ServingModel>> Server::FindModel(absl::string_view name,
                                                                 int64_t version) const {
   if (state_.load(std::memory_order_acquire) == State::kFailed) return NotReady();
-  ASSIGN_OR_RETURN(std::shared_ptr<ManagedModel> model, models_->Find(name, version));
+  ASSIGN_OR_RETURN(std::shared_ptr<ManagedModel> model, FindOrDemand(name, version));
   return std::shared_ptr<ServingModel>(std::move(model));
 }
 
 void Server::StartPolling() {
+  if (parts_->demand != nullptr) parts_->demand->Start();
   if (options_.control_mode != ModelControlMode::kPoll || options_.repository_poll_secs == 0) {
     return;
   }

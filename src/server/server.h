@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ class AnswerCache;
 struct LiveModel;
 struct LiveServer;
 class MachineUsage;
+class ManagedModel;
 class ModelManager;
 struct CompiledModel;
 struct DeviceSamples;
@@ -100,9 +102,18 @@ class NEREID_API Server final : public Flight::Issuer {
 
   // ---- Inference.
   // The version asked for, or the highest ready one for kLatestVersion. NOT_FOUND, UNAVAILABLE:
-  // texts of docs/reference/models.md section 3. Takes no lock on the common path.
+  // texts of docs/reference/models.md section 3. Takes no lock on the common path. In kOnDemand, a
+  // model that is not loaded is from now on: UNAVAILABLE, with a time to try again.
   absl::StatusOr<std::shared_ptr<ServingModel>> FindModel(absl::string_view name,
                                                           int64_t version) const;
+  // How long a request may wait for the model that kOnDemand loads for it; 0: not at all.
+  Duration load_wait() const;
+  // `error` is that of FindModel. If it says that the model is being loaded: calls `resume` once,
+  // later and on another thread, when it is worth to look it up again, or at `until`. It must not
+  // block. Otherwise returns false, and does not call it.
+  bool AwaitModel(const absl::Status& error, TimePoint until, std::function<void()> resume) const;
+  // The highest ready version of a model. Loads none.
+  absl::StatusOr<std::shared_ptr<ServingModel>> FindLoadedModel(absl::string_view name) const;
   // Issues `request`. On OK the request belongs to the server until its release callback; on an
   // error the request stays with the caller and no callback runs. `trace`, if there is one, records
   // what happens; the server releases it in either case. Never blocks.
@@ -154,7 +165,8 @@ class NEREID_API Server final : public Flight::Issuer {
   // The last lines of the log: without `since` the newest, otherwise those after that number.
   absl::StatusOr<std::string> LogJson(std::optional<uint64_t> since, size_t limit) const;
 
-  // ---- Model control (kExplicit only; otherwise UNAVAILABLE).
+  // ---- Model control (kExplicit and kOnDemand only; otherwise UNAVAILABLE). In kOnDemand, a model
+  // that is loaded by name stays until it is unloaded by name.
   // Blocks until the model is loaded. The old version serves meanwhile.
   absl::Status LoadModel(absl::string_view name, const std::vector<LoadParameter>& parameters = {});
   // Closes admission and returns; requests in flight finish in the background. `with_members`: also
@@ -207,8 +219,22 @@ class NEREID_API Server final : public Flight::Issuer {
   std::vector<LiveGpu> LiveGpus() const;
   // Applies the options that concern all instances.
   absl::Status SetUpInstances(LoadContext* context);
+  // Starts to poll, or to load models on demand.
   void StartPolling();
-  // Stops polling. False if a poll is still under way at `deadline`.
+  // kOnDemand: what loads models on request, and the metrics about it.
+  absl::Status SetUpDemand();
+  void AddDemandGauges();
+  // Loads these models by name, one after the other, so that each can be measured. Returns those
+  // that failed.
+  std::vector<std::string> LoadPinned(const std::set<std::string>& names);
+  // How the index shows a model that is to be loaded by its next request; empty: not so.
+  std::string OnDemandText(absl::string_view name) const;
+  // What FindModel does.
+  absl::StatusOr<std::shared_ptr<ManagedModel>> FindOrDemand(absl::string_view name,
+                                                             int64_t version) const;
+  // Whether a request for the model would have it loaded.
+  bool IsOnDemand(absl::string_view name) const;
+  // Stops polling, and loads on demand. False if a poll is still under way at `deadline`.
   bool EndPolling(TimePoint deadline);
   // Unloads all models. INTERNAL as for Stop, and also if not `polls_ended`.
   absl::Status EndModels(bool idle, bool polls_ended, TimePoint deadline);

@@ -58,6 +58,9 @@ absl::StatusOr<ModelPass> Server::EnterVersion(std::shared_ptr<ServingModel> mod
   const CompiledModel& config = model->config();
   Gate::Entry entry;
   ModelPass pass = ModelPass::EnterFairly(std::move(model), limit, open_of_client, join, &entry);
+  if (pass && options_.control_mode == ModelControlMode::kOnDemand) {
+    pass.model()->NoteUse(clock_->Now());
+  }
   if (entry != Gate::Entry::kFull) return pass;
   return absl::UnavailableError(absl::StrCat("server limit 'requests of a model' of ", limit,
                                              " is exhausted for model '", config.name,

@@ -24,6 +24,9 @@ std::vector<LiveModel> Server::LiveModels(absl::string_view name) const {
   std::vector<LiveModel> models;
   for (IndexEntry& entry : ListModels(/*ready_only=*/false)) {
     if (entry.version >= 0 || (!name.empty() && entry.name != name)) continue;
+    // Versions that were unloaded, and come back on demand, follow below.
+    const auto known = models_->Directory().models.find(entry.name);
+    if (known != models_->Directory().models.end() && !known->second.versions.empty()) continue;
     models.push_back({std::move(entry), nullptr});
   }
   // Not by name, because with namespaces several models may have one.

@@ -38,14 +38,17 @@ absl::Status Server::LoadModel(absl::string_view name,
                                const std::vector<LoadParameter>& parameters) {
   RETURN_IF_ERROR(CheckReadyForControl());
   ASSIGN_OR_RETURN(LoadOverride override, ReadLoadParameters(parameters));
+  const uint64_t before = parts_->demand == nullptr ? 0 : parts_->demand->MeasuredBytes();
   bool begun = false;
   const absl::Status loaded = models_->control()->Run(
       {ModelChange::Kind::kLoad, std::string(name), std::move(override)}, &begun);
+  if (parts_->demand != nullptr && loaded.ok()) parts_->demand->Pin(std::string(name), before);
   return LoadResult(name, loaded, begun);
 }
 
 absl::Status Server::UnloadModel(absl::string_view name, bool with_members) {
   RETURN_IF_ERROR(CheckReadyForControl());
+  if (parts_->demand != nullptr) parts_->demand->Unpin(std::string(name));
   return models_->control()->Run(UnloadOf(std::string(name), with_members));
 }
 
@@ -54,16 +57,21 @@ void Server::LoadModelAsync(std::string name, const std::vector<LoadParameter>& 
   if (absl::Status ready = CheckReadyForControl(); !ready.ok()) return done(std::move(ready));
   absl::StatusOr<LoadOverride> override = ReadLoadParameters(parameters);
   if (!override.ok()) return done(override.status());
-  models_->control()->Submit(
-      {ModelChange::Kind::kLoad, name, *std::move(override)}, std::move(client),
-      [name, done = std::move(done)](const absl::Status& status, bool begun) mutable {
-        done(LoadResult(name, status, begun));
-      });
+  ModelDemand* const demand = parts_->demand.get();
+  const uint64_t before = demand == nullptr ? 0 : demand->MeasuredBytes();
+  models_->control()->Submit({ModelChange::Kind::kLoad, name, *std::move(override)},
+                             std::move(client),
+                             [name, demand, before, done = std::move(done)](
+                                 const absl::Status& status, bool begun) mutable {
+                               if (demand != nullptr && status.ok()) demand->Pin(name, before);
+                               done(LoadResult(name, status, begun));
+                             });
 }
 
 void Server::UnloadModelAsync(std::string name, bool with_members,
                               std::shared_ptr<ControlClient> client, ControlDone done) {
   if (absl::Status ready = CheckReadyForControl(); !ready.ok()) return done(std::move(ready));
+  if (parts_->demand != nullptr) parts_->demand->Unpin(name);
   models_->control()->Submit(
       UnloadOf(std::move(name), with_members), std::move(client),
       [done = std::move(done)](const absl::Status& status, bool) mutable { done(status); });
@@ -99,7 +107,8 @@ absl::Status Server::PollRepository() {
 
 absl::Status Server::CheckReadyForControl() const {
   RETURN_IF_ERROR(CheckReady());
-  if (options_.control_mode != ModelControlMode::kExplicit) {
+  if (options_.control_mode != ModelControlMode::kExplicit &&
+      options_.control_mode != ModelControlMode::kOnDemand) {
     return absl::UnavailableError(
         "explicit model load / unload is not allowed if polling is enabled");
   }

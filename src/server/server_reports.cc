@@ -91,7 +91,7 @@ ServerMetadata Server::Metadata() const {
 absl::StatusOr<ModelMetadata> Server::GetModelMetadata(absl::string_view name,
                                                        int64_t version) const {
   RETURN_IF_ERROR(CheckReady());
-  ASSIGN_OR_RETURN(const std::shared_ptr<ManagedModel> model, models_->Find(name, version));
+  ASSIGN_OR_RETURN(const std::shared_ptr<ManagedModel> model, FindOrDemand(name, version));
   const CompiledModel& config = model->config();
   ModelMetadata metadata;
   metadata.name = config.name;
@@ -118,7 +118,7 @@ absl::StatusOr<ModelMetadata> Server::GetModelMetadata(absl::string_view name,
 
 absl::StatusOr<std::string> Server::ModelConfigJson(absl::string_view name, int64_t version) const {
   RETURN_IF_ERROR(CheckReady());
-  ASSIGN_OR_RETURN(const std::shared_ptr<ManagedModel> model, models_->Find(name, version));
+  ASSIGN_OR_RETURN(const std::shared_ptr<ManagedModel> model, FindOrDemand(name, version));
   return model->ConfigJson();
 }
 
@@ -158,7 +158,13 @@ std::vector<IndexEntry> Server::ListModels(bool ready_only) const {
   for (const auto& [key, entry] : directory.models) ids.insert(entry.id);
   for (const ModelId& id : ids) {
     const std::string& name = id.name;
+    const std::string on_demand = OnDemandText(name);
     const auto it = directory.models.find(id.Text());
+    const bool serves = it != directory.models.end() && it->second.serves();
+    if (!on_demand.empty() && !serves) {
+      index.push_back({name, -1, "READY", on_demand});
+      continue;
+    }
     if (it == directory.models.end() || it->second.versions.empty()) {
       if (ready_only) continue;
       const bool tried = it != directory.models.end();

@@ -39,6 +39,8 @@ OURS = {
     "max-in-flight-bytes",
     "max-in-flight-requests",
     "max-model-requests",
+    "memory-budget",
+    "idle-unload-secs",
     "max-admin-body-bytes",
     "max-connection-requests",
     "max-waiting-stream-bytes",

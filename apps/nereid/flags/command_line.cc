@@ -118,9 +118,16 @@ absl::Status CheckTogether(const Settings& s) {
     return absl::InvalidArgumentError(
         "--model-repository must be specified: the folder that holds the models to serve");
   }
-  if (!s.server.startup_models.empty() && s.server.control_mode != ModelControlMode::kExplicit) {
+  const bool on_demand = s.server.control_mode == ModelControlMode::kOnDemand;
+  if (!s.server.startup_models.empty() && !on_demand &&
+      s.server.control_mode != ModelControlMode::kExplicit) {
     return absl::InvalidArgumentError(
         "Error: Use of '--load-model' requires setting '--model-control-mode=explicit' as well.");
+  }
+  if (!on_demand && (s.server.memory_budget > 0 || s.server.idle_unload_secs > 0)) {
+    return absl::InvalidArgumentError(
+        "--memory-budget and --idle-unload-secs have a meaning only with "
+        "--model-control-mode=ondemand");
   }
   if (s.trace.mode == TraceMode::kOpenTelemetry && !s.trace_environment.ok()) {
     return s.trace_environment;

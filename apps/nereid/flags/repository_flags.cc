@@ -45,20 +45,29 @@ FlagGroup RepositoryFlags(Settings* s) {
            "model-control-mode", &o->control_mode,
            {{"none", ModelControlMode::kNone},
             {"poll", ModelControlMode::kPoll},
-            {"explicit", ModelControlMode::kExplicit}},
+            {"explicit", ModelControlMode::kExplicit},
+            {"ondemand", ModelControlMode::kOnDemand}},
            LetterCase::kDoesNotMatter,
            "none: all models are loaded at the start. poll: so they are, and what changes in "
            "the repositories is taken up (--repository-poll-secs). explicit: those of "
-           "--load-model; clients load and unload models.")),
+           "--load-model; clients load and unload models. ondemand: each by the first request for "
+           "it (--memory-budget, --idle-unload-secs).")),
        IntegerFlag("repository-poll-secs", &o->repository_poll_secs, {0, kMaxInt},
                    "Seconds between two looks at the repositories with --model-control-mode=poll. "
                    "0: none."),
+       IntegerFlag("memory-budget", &o->memory_budget, {0, kMaxInt64},
+                   "Bytes that models may take together with --model-control-mode=ondemand: for "
+                   "another one the least recently used ones are unloaded, but none with requests "
+                   "in flight. 0: no limit."),
+       IntegerFlag("idle-unload-secs", &o->idle_unload_secs, {0, kMaxInt},
+                   "With --model-control-mode=ondemand a model is unloaded when nobody has used it "
+                   "for so many seconds. 0: never."),
        BooleanFlag("model-namespacing", &o->model_namespacing,
                    "Models of the same name in several repositories are different models."),
        Usual(StringSetFlag(
            "load-model", &o->startup_models,
-           "Model to load at the start with --model-control-mode=explicit; '*' alone: "
-           "all. May be given several times.")),
+           "Model to load at the start with --model-control-mode=explicit, or to keep loaded with "
+           "ondemand; '*' alone: all. May be given several times.")),
        NonEmptyFlag("single-model-name", &o->single_model_name,
                     "--single-model-name can not be empty",
                     "Name of the model if --model-repository is the folder of one model: it holds "

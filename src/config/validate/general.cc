@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <absl/algorithm/container.h>
 #include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -52,7 +53,20 @@ void CheckBackend(const inference::ModelConfig& config, Diagnostics* diagnostics
   }
 }
 
+void CheckMemoryBytes(const inference::ModelConfig& config, Diagnostics* diagnostics) {
+  const auto found = config.parameters().find(kMemoryBytesParameter);
+  if (found == config.parameters().end()) return;
+  uint64_t bytes = 0;
+  const std::string& text = found->second.string_value();
+  if (absl::SimpleAtoi(text, &bytes) && bytes > 0) return;
+  diagnostics->Add(absl::StrCat("parameters.", kMemoryBytesParameter),
+                   absl::StrCat("parameter '", kMemoryBytesParameter, "' of model '", config.name(),
+                                "' is '", text, "'"),
+                   "it must be a whole number of bytes from 1");
+}
+
 void CheckParameters(const inference::ModelConfig& config, Diagnostics* diagnostics) {
+  CheckMemoryBytes(config, diagnostics);
   const std::vector<std::string> known(std::begin(kServerParameters), std::end(kServerParameters));
   std::vector<std::string> unknown;
   for (const auto& [name, value] : config.parameters()) {

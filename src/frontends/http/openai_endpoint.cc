@@ -83,8 +83,8 @@ absl::StatusOr<std::string> OpenAiEndpoint::ListModels() const {
   w.Add("object", "list");
   w.BeginArray("data");
   for (const absl::string_view name : names) {
-    const auto model = around_.server->FindModel(name, kLatestVersion);
-    if (!model.ok()) continue;  // it has gone meanwhile
+    const auto model = around_.server->FindLoadedModel(name);
+    if (!model.ok()) continue;  // it has gone meanwhile, or is loaded on demand
     const auto offered = OpenAiModel::Of((*model)->config());
     if (offered.ok() && offered->offered()) WriteModel(name, created_, &w);
   }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/http/status_map.h"
 
+#include <absl/strings/str_cat.h>
+
+#include <optional>
 #include <utility>
+
+#include "base/retry_after.h"
 
 namespace nereid {
 
@@ -22,8 +27,16 @@ int HttpStatusOf(absl::StatusCode code) {
   }
 }
 
+void AddRetryAfter(const absl::Status& error, HttpResponse* response) {
+  if (const std::optional<uint32_t> seconds = RetryAfterOf(error)) {
+    response->headers.emplace_back("Retry-After", absl::StrCat(*seconds));
+  }
+}
+
 HttpResponse StatusResponse(const absl::Status& error) {
-  return MakeErrorResponse(HttpStatusOf(error.code()), error.message());
+  HttpResponse response = MakeErrorResponse(HttpStatusOf(error.code()), error.message());
+  AddRetryAfter(error, &response);
+  return response;
 }
 
 HttpResponse JsonResponse(std::string json) {

@@ -11,6 +11,9 @@ namespace nereid {
 
 int HttpStatusOf(absl::StatusCode code);
 
+// Tells the client when to try again, if `error` says so (base/retry_after.h).
+void AddRetryAfter(const absl::Status& error, HttpResponse* response);
+
 // {"error":"<message>"} with the mapped status. REQUIRES: !error.ok()
 HttpResponse StatusResponse(const absl::Status& error);
 
