@@ -41,6 +41,7 @@ OURS = {
     "max-model-requests",
     "memory-budget",
     "idle-unload-secs",
+    "load-wait-secs",
     "max-admin-body-bytes",
     "max-connection-requests",
     "max-waiting-stream-bytes",

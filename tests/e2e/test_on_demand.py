@@ -3,21 +3,30 @@
 
 from __future__ import annotations
 
+import queue
 import random
+import signal
+import socket
+import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+import grpc
+import numpy as np
 import pytest
 import tritonclient.grpc as grpc_client
+from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 from conftest import ServerFactory
 from support import raw_http
-from support.infer import echo
+from support.infer import InBackground, echo, echo_document
 from support.metrics import metric
 from support.model_control import index
 from support.poll import poll_until
-from support.repository import ModelRepository
-from support.server_process import ServerProcess
+from support.raw_http import HttpAnswer
+from support.repository import ModelRepository, tensor_text
+from support.server_process import LOOPBACK, ServerProcess
 
 ON_DEMAND = "--model-control-mode=ondemand"
 BYTES = 1000
@@ -156,3 +165,147 @@ def test_many_clients_and_models(server_factory: ServerFactory, model_repository
     assert number(server, "bytes") <= 7 * BYTES
     log = server.stderr_text()
     assert "failed to" not in log
+
+
+def test_requests_wait_for_their_model(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    names = add_models(model_repository, 6)
+    server = server_factory(model_repository, ON_DEMAND, "--load-wait-secs=60", "--tfs-http-port=0")
+    answer = echo(server.http_url, names[0], [4.0])
+    assert answer.status == 200, answer.body
+    assert answer.json()["outputs"][0]["data"] == [4.0]
+    assert raw_http.get(server.http_url, f"/v2/models/{names[1]}").json()["name"] == names[1]
+    tensor = grpc_client.InferInput("INPUT0", [1], "FP32")
+    tensor.set_data_from_numpy(np.array([5], dtype=np.float32))
+    with grpc_client.InferenceServerClient(server.grpc_url) as client:
+        result = client.infer(names[2], [tensor], client_timeout=60)
+        assert result.as_numpy("OUTPUT0").tolist() == [5]
+        answers: queue.Queue[Any] = queue.Queue()
+        client.start_stream(lambda result, error: answers.put((result, error)))
+        for name in (names[3], names[0], names[3]):
+            client.async_stream_infer(name, [tensor], request_id=name)
+        for name in (names[3], names[0], names[3]):  # in their order
+            result, error = answers.get(timeout=60)
+            assert error is None
+            assert result.get_response().id == name
+        client.stop_stream()
+    tfs = f"{LOOPBACK}:{server.port('tfs_http')}"
+    predicted = raw_http.post_json(tfs, f"/v1/models/{names[4]}:predict", {"inputs": [6.0]})
+    assert predicted.json() == {"outputs": [6.0]}
+    generated = raw_http.post_json(
+        server.http_url, f"/v2/models/{names[5]}/generate", {"INPUT0": [7.0]}
+    )
+    assert generated.json()["OUTPUT0"] in (7.0, [7.0])
+    assert number(server, "loads") == len(names)
+
+
+def test_who_waits_too_long_is_refused(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    slow = {"behaviour": "slow_load", "delay_ms": "6000"}
+    model_repository.add_identity("slow", "INT32", parameters=slow, backend="testing")
+    server = server_factory(model_repository, ON_DEMAND, "--load-wait-secs=1")
+    answer = echo(server.http_url, "slow")
+    assert answer.status == 503
+    assert "is being loaded" in answer.error()
+    assert answer.header("Retry-After") == "1"
+
+
+def test_who_leaves_waits_no_longer(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    slow = {"behaviour": "slow_load", "delay_ms": "6000"}
+    model_repository.add_identity("slow", "INT32", parameters=slow, backend="testing")
+    server = server_factory(model_repository, ON_DEMAND, "--load-wait-secs=60")
+    request = service_pb2.ModelInferRequest(model_name="slow")
+    channel = grpc.insecure_channel(server.grpc_url)
+    call = service_pb2_grpc.GRPCInferenceServiceStub(channel).ModelInfer.future(request)
+    host, port = server.http_url.split(":")
+    with socket.create_connection((host, int(port))) as client:
+        body = b"{}"
+        head = f"POST /v2/models/slow/infer HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        client.sendall(head.encode() + body)
+        poll_until("both wait", lambda: number(server, "waiting_requests") == 2)
+        assert metric(server.metrics_url, "nereid_in_flight_requests") == 2
+    call.cancel()
+    channel.close()
+    poll_until("none is open", lambda: metric(server.metrics_url, "nereid_in_flight_requests") == 0)
+
+
+def test_the_end_of_the_server_ends_the_waiting(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    slow = {"behaviour": "slow_load", "delay_ms": "3000"}
+    model_repository.add_identity("slow", "INT32", parameters=slow, backend="testing")
+    server = server_factory(model_repository, ON_DEMAND, "--load-wait-secs=60")
+    waiting = InBackground(server.http_url, "slow")
+    poll_until("it waits", lambda: number(server, "waiting_requests") == 1)
+    server.send_signal(signal.SIGTERM)
+    assert waiting.answer().status == 503
+    assert server.wait_exit() == 0
+
+
+def test_large_requests_wait_too(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    """Their bodies are read on other threads than small ones."""
+    names = add_models(model_repository, 2)
+    server = server_factory(model_repository, ON_DEMAND, "--load-wait-secs=60")
+    values = [float(number % 1000) for number in range(300_000)]
+    answer = echo(server.http_url, names[0], values)
+    assert answer.status == 200
+    assert answer.json()["outputs"][0]["data"] == values
+    request = service_pb2.ModelInferRequest(model_name=names[1])
+    tensor = request.inputs.add(name="INPUT0", datatype="FP32", shape=[len(values)])
+    tensor.contents.fp32_contents.extend(values)
+    with grpc.insecure_channel(server.grpc_url) as channel:
+        got = service_pb2_grpc.GRPCInferenceServiceStub(channel).ModelInfer(request, timeout=60)
+    assert struct.unpack(f"<{len(values)}f", got.raw_output_contents[0]) == tuple(values)
+
+
+def test_an_ensemble_comes_and_goes_with_its_members(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_models(model_repository, 2)
+    model_repository.add(
+        "all",
+        f'platform: "ensemble"\n'
+        f"input [ {tensor_text('INPUT0', 'FP32', (-1,))} ]\n"
+        f"output [ {tensor_text('OUTPUT0', 'FP32', (-1,))} ]\n"
+        f"ensemble_scheduling {{ step {{ model_name: 'm0' model_version: -1\n"
+        f"  input_map {{ key: 'INPUT0' value: 'INPUT0' }}\n"
+        f"  output_map {{ key: 'OUTPUT0' value: 'OUTPUT0' }} }} }}\n"
+        f'parameters {{ key: "nereid.memory_bytes" value {{ string_value: "{BYTES}" }} }}\n',
+    )
+    server = server_factory(model_repository, ON_DEMAND, f"--memory-budget={BYTES}")
+    infer(server, "all")
+    assert loaded(server) == {"all", "m0"}
+    infer(server, "m1")
+    assert loaded(server) == {"m1"}
+
+
+def test_a_live_sequence_keeps_its_model(
+    server_factory: ServerFactory, model_repository: ModelRepository
+) -> None:
+    add_models(model_repository, 1)
+    model_repository.add_identity(
+        "talk",
+        parameters={"nereid.memory_bytes": str(BYTES)},
+        extra="sequence_batching { max_sequence_idle_microseconds: 600000000 }",
+    )
+    server = server_factory(model_repository, ON_DEMAND, f"--memory-budget={BYTES}")
+
+    def say(**parameters: bool) -> HttpAnswer:
+        document = echo_document([1.0], parameters={"sequence_id": 7, **parameters})
+        return raw_http.post_json(server.http_url, "/v2/models/talk/infer", document)
+
+    poll_until("the sequence begins", lambda: say(sequence_start=True).status == 200)
+    # Longer than a model stays that nobody has used.
+    for _ in range(30):
+        assert echo(server.http_url, "m0").status == 503
+        time.sleep(0.1)
+    assert say().status == 200
+    assert say(sequence_end=True).status == 200
+    infer(server, "m0")
+    assert loaded(server) == {"m0"}

@@ -124,9 +124,10 @@ absl::Status CheckTogether(const Settings& s) {
     return absl::InvalidArgumentError(
         "Error: Use of '--load-model' requires setting '--model-control-mode=explicit' as well.");
   }
-  if (!on_demand && (s.server.memory_budget > 0 || s.server.idle_unload_secs > 0)) {
+  if (!on_demand && (s.server.memory_budget > 0 || s.server.idle_unload_secs > 0 ||
+                     s.server.load_wait_secs > 0)) {
     return absl::InvalidArgumentError(
-        "--memory-budget and --idle-unload-secs have a meaning only with "
+        "--memory-budget, --idle-unload-secs and --load-wait-secs have a meaning only with "
         "--model-control-mode=ondemand");
   }
   if (s.trace.mode == TraceMode::kOpenTelemetry && !s.trace_environment.ok()) {

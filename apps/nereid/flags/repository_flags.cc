@@ -62,6 +62,10 @@ FlagGroup RepositoryFlags(Settings* s) {
        IntegerFlag("idle-unload-secs", &o->idle_unload_secs, {0, kMaxInt},
                    "With --model-control-mode=ondemand a model is unloaded when nobody has used it "
                    "for so many seconds. 0: never."),
+       IntegerFlag("load-wait-secs", &o->load_wait_secs, {0, kMaxInt},
+                   "With --model-control-mode=ondemand a request waits at most so many seconds for "
+                   "its model to be loaded; then it gets 503 with Retry-After. 0: it gets that at "
+                   "once."),
        BooleanFlag("model-namespacing", &o->model_namespacing,
                    "Models of the same name in several repositories are different models."),
        Usual(StringSetFlag(

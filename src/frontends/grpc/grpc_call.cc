@@ -247,6 +247,7 @@ void GrpcCall::Receive(ReceivedMessageBytes received) {
     return OnRefused(received.compressed ? nullptr : std::move(received.bytes), received.refused);
   }
   message_was_compressed_ = received.compressed;
+  awaits_until_.reset();
   if (!received.compressed) return OnMessage(std::move(received.bytes));
   Decompress(std::move(received.bytes));
 }
@@ -292,6 +293,21 @@ bool GrpcCall::RunElsewhere(LargeMessage::Work work, std::function<void()> finis
   large_message_ =
       std::make_shared<LargeMessage>(shared_from_this(), std::move(work), std::move(finish));
   if (large_message_->TryRun(environment().executors.compression)) return true;
+  large_message_.reset();
+  return false;
+}
+
+bool GrpcCall::AwaitModel(const absl::Status& error, std::function<void()> finish) {
+  const Server& server = *environment().server;
+  if (!absl::IsUnavailable(error) || server.load_wait() == Duration(0)) return false;
+  if (!awaits_until_.has_value()) awaits_until_ = server.clock()->Now() + server.load_wait();
+  const auto waiting =
+      std::make_shared<LargeMessage>(shared_from_this(), nullptr, std::move(finish));
+  large_message_ = waiting;
+  const auto resume = [weak = std::weak_ptr<LargeMessage>(waiting)] {
+    if (const auto message = weak.lock()) message->Return();
+  };
+  if (server.AwaitModel(error, *awaits_until_, resume)) return true;
   large_message_.reset();
   return false;
 }

@@ -157,6 +157,11 @@ class GrpcCall : public http2::StreamUser,
   // message is read. False if too much is waiting there: neither is called. REQUIRES: called while
   // a message is received.
   bool RunElsewhere(LargeMessage::Work work, std::function<void()> finish);
+  // For a message that needs a model of which `error`, the server's, says that it is being loaded:
+  // waits for it, and then the loop does `finish`, also if the call has ended meanwhile. Until then
+  // nothing behind the message is read. False if it says no such thing, or the call has waited long
+  // enough: `finish` is not called. REQUIRES: as for RunElsewhere, or called by `finish`.
+  bool AwaitModel(const absl::Status& error, std::function<void()> finish);
 
  private:
   // Names and encoded values.
@@ -195,6 +200,8 @@ class GrpcCall : public http2::StreamUser,
   bool message_was_compressed_ = false;
   const Messages messages_;
   bool has_message_ = false;  // one has arrived
+  // How long the present message may wait for its model; none: it has not begun to.
+  std::optional<TimePoint> awaits_until_;
   // Pay for the objects of the call and its stream until that is closed: those of a call with one
   // message from its beginning, of others from their head.
   BudgetUnits call_units_;

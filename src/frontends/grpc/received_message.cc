@@ -49,6 +49,7 @@ bool ReceivedMessage::HeaderIsQuick() const {
 }
 
 absl::Status ReceivedMessage::ParseElsewhere(Budget* budget, ThreadPool* executor) {
+  if (parsed_) return absl::OkStatus();
   executor_ = executor;
   const absl::string_view whole = bytes_->text();
   if (SplitMessage(absl::MakeConstSpan(&whole, 1), UINT64_MAX, &split_) != SplitEnd::kWhole) {

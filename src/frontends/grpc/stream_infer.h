@@ -30,6 +30,7 @@ class StreamInfer final : public GrpcCall {
 
   // ---- For the requests of the stream.
   GrpcEnvironment& env() { return environment(); }
+  using GrpcCall::AwaitModel;
   using GrpcCall::ForwardMetadata;
   using GrpcCall::holder;
   using GrpcCall::RunElsewhere;

@@ -51,21 +51,43 @@ absl::Status StreamRequest::TryBegin(std::shared_ptr<StreamRequest>* request) {
   if (!self->counted_) return ShuttingDownError();
   RETURN_IF_ERROR(self->TakeUnits());
   ASSIGN_OR_RETURN(const bool parsed, self->ParseAtOnce());
-  if (!parsed) return ReadElsewhere(*request);
-  RETURN_IF_ERROR(self->MakeDraft());
+  return parsed ? ReadAndIssue(request) : ReadElsewhere(request);
+}
+
+absl::Status StreamRequest::ReadAndIssue(std::shared_ptr<StreamRequest>* request) {
+  StreamRequest* const self = request->get();
+  if (const absl::Status made = self->MakeDraft(); !made.ok()) {
+    return WaitAfter(made, *request, &ReadAndIssue);
+  }
   self->NoteDraft();
   RETURN_IF_ERROR(self->ReadDraft());
   return IssueDraft(request);
 }
 
-absl::Status StreamRequest::ReadElsewhere(const std::shared_ptr<StreamRequest>& request) {
+absl::Status StreamRequest::WaitAfter(const absl::Status& error,
+                                      const std::shared_ptr<StreamRequest>& request, Step step) {
+  const bool waits = request->stream_->AwaitModel(error, [request, step] {
+    std::shared_ptr<StreamRequest> again = request;
+    const absl::Status done =
+        request->stream_->gone() ? absl::CancelledError("the call has ended") : step(&again);
+    if (!done.ok()) request->Refuse(done);
+  });
+  return waits ? absl::OkStatus() : error;
+}
+
+absl::Status StreamRequest::ReadElsewhere(std::shared_ptr<StreamRequest>* given) {
+  const std::shared_ptr<StreamRequest> request = *given;
   const auto read = std::make_shared<absl::Status>(OutOfMemoryForMessage());
   const auto work = [request, read](const std::atomic<bool>&) { *read = request->ParseAndRead(); };
   const auto finish = [request, read] {
     if (request->draft() != nullptr) request->NoteDraft();
     if (read->ok() && request->stream_->gone()) *read = absl::CancelledError("the call has ended");
     std::shared_ptr<StreamRequest> issued = request;
-    if (read->ok()) *read = IssueDraft(&issued);
+    if (read->ok()) {
+      *read = IssueDraft(&issued);
+    } else if (request->draft() == nullptr && !request->stream_->gone()) {
+      *read = WaitAfter(*read, request, &ReadElsewhere);
+    }
     if (!read->ok()) request->Refuse(*read);
   };
   return request->stream_->RunElsewhere(work, finish) ? absl::OkStatus() : TooManyLargeMessages();

@@ -47,7 +47,12 @@ class StreamRequest final : public Flight, public std::enable_shared_from_this<S
   // After an error the core keeps nothing of the request.
   static absl::Status TryBegin(std::shared_ptr<StreamRequest>* request);
   // The steps from the message to the core. Those for any thread may run while the stream ends.
-  static absl::Status ReadElsewhere(const std::shared_ptr<StreamRequest>& request);
+  static absl::Status ReadElsewhere(std::shared_ptr<StreamRequest>* given);
+  static absl::Status ReadAndIssue(std::shared_ptr<StreamRequest>* request);
+  // If the model is being loaded: takes `step` again when it is there. Otherwise returns `error`.
+  using Step = absl::Status (*)(std::shared_ptr<StreamRequest>* request);
+  static absl::Status WaitAfter(const absl::Status& error,
+                                const std::shared_ptr<StreamRequest>& request, Step step);
   absl::Status ParseAndRead();  // any thread: the first steps of a large message
   absl::Status MakeDraft();     // any thread
   void NoteDraft();

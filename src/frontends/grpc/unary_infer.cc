@@ -41,11 +41,25 @@ absl::Status UnaryInfer::Begin() {
   buffers_.ChargeTo(budget, holder());
   buffers_.set_shared_memory(env.shared_memory);
   ASSIGN_OR_RETURN(const bool parsed, ParseAtOnce(budget));
-  if (!parsed) return ReadElsewhere();
-  RETURN_IF_ERROR(MakeDraft());
+  return parsed ? ReadAndIssue() : ReadElsewhere();
+}
+
+absl::Status UnaryInfer::ReadAndIssue() {
+  if (const absl::Status made = MakeDraft(); !made.ok()) {
+    return WaitAfter(made, &UnaryInfer::ReadAndIssue);
+  }
   NoteDraft();
   RETURN_IF_ERROR(Read(draft(), &buffers_));
   return IssueDraft();
+}
+
+absl::Status UnaryInfer::WaitAfter(const absl::Status& error, absl::Status (UnaryInfer::*step)()) {
+  const bool waits = AwaitModel(error, [this, step] {  // the call is alive
+    const absl::Status done =
+        ended() ? absl::CancelledError("the call has ended") : (this->*step)();
+    if (!done.ok()) Refuse(done);
+  });
+  return waits ? absl::OkStatus() : error;
 }
 
 absl::Status UnaryInfer::ReadElsewhere() {
@@ -55,7 +69,11 @@ absl::Status UnaryInfer::ReadElsewhere() {
   const auto finish = [this, read] {  // the call is alive
     if (draft() != nullptr) NoteDraft();
     if (read->ok() && ended()) *read = absl::CancelledError("the call has ended");
-    if (read->ok()) *read = IssueDraft();
+    if (read->ok()) {
+      *read = IssueDraft();
+    } else if (draft() == nullptr && !ended()) {
+      *read = WaitAfter(*read, &UnaryInfer::ReadElsewhere);
+    }
     if (!read->ok()) Refuse(*read);
   };
   return RunElsewhere(work, finish) ? absl::OkStatus() : TooManyLargeMessages();

@@ -85,7 +85,10 @@ class UnaryInfer : public GrpcCall, public Flight {
   // The steps from the message to the core. Those for any thread may run while the call ends.
   absl::Status ReadElsewhere();  // makes another thread do the first steps
   absl::Status ParseAndRead();   // any thread: the first steps of a large message
-  absl::Status MakeDraft();      // any thread
+  absl::Status ReadAndIssue();   // all steps of a small message that is parsed
+  // If the model is being loaded: takes `step` again when it is there. Otherwise returns `error`.
+  absl::Status WaitAfter(const absl::Status& error, absl::Status (UnaryInfer::*step)());
+  absl::Status MakeDraft();  // any thread
   void NoteDraft();
   absl::Status IssueDraft();
   void Refuse(const absl::Status& error);

@@ -45,6 +45,9 @@ class Sink final : public HttpResponseSink {
   void Complete(HttpResponse /*response*/) override {}
   void CompleteWith(absl::AnyInvocable<HttpResponse()> /*make*/) override {}
   void SetOnCancel(absl::AnyInvocable<void()> /*on_cancel*/) override {}
+  std::function<void()> PutOff(absl::AnyInvocable<void()> /*go_on*/) override {
+    return [] {};
+  }
   void AddHeader(absl::string_view name, std::string value) override {
     added.emplace_back(name, std::move(value));
   }

@@ -115,14 +115,16 @@ constexpr HttpRoute kGenerateRoutes[] = {
      ApiGroup::kInference,
      &Generate<false>,
      {"Inference with values by name", "GenerateResponse", "GenerateRequest"},
-     RouteBody::kInput},
+     RouteBody::kInput,
+     /*awaits_model=*/true},
     {"/v2/models/{model}[/versions/{version}]/generate_stream",
      RouteMethods::kPost,
      ApiGroup::kInference,
      &Generate<true>,
      {"The same; each response is an event", "GenerateResponse", "GenerateRequest",
       BodyForm::kEvents},
-     RouteBody::kInput},
+     RouteBody::kInput,
+     /*awaits_model=*/true},
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "base/retry_after.h"
 #include "frontends/http/answer_form.h"
 #include "frontends/http/openai_endpoint.h"
 #include "frontends/http/status_map.h"
@@ -218,8 +219,54 @@ void HttpFrontend::Handle(std::unique_ptr<HttpRequest> request, HttpResponder re
     auto answer = AnswerToHead(*request, request->method(), match);
     if (answer.has_value()) return responder.Complete(*std::move(answer));
   }
-  routes_[match->pattern].handle(&endpoints_, {match->names, std::move(request)},
-                                 std::move(responder));
+  const HttpRoute& route = routes_[match->pattern];
+  HttpCall call{match->names, std::move(request)};
+  const Duration longest = endpoints_.server->load_wait();
+  if (!route.awaits_model || longest == Duration(0)) {
+    return route.handle(&endpoints_, std::move(call), std::move(responder));
+  }
+  RunWithModel(route, std::move(call), std::move(responder),
+               endpoints_.server->clock()->Now() + longest);
+}
+
+void HttpFrontend::RunWithModel(const HttpRoute& route, HttpCall call, HttpResponder responder,
+                                TimePoint until) {
+  Server* const server = endpoints_.server;
+  const absl::Status found = server->FindModel(call.names.model.Decoded(), kLatestVersion).status();
+  absl::StatusOr<BudgetUnits> slot = BudgetUnits();
+  if (AwaitedModelOf(found).has_value()) {  // a request that waits is open
+    slot = server->in_flight_requests()->TakeFairly(1, responder.other_requests(),
+                                                    ShareUse::kAdmission);
+  }
+  if (!AwaitedModelOf(found).has_value() || !slot.ok()) {
+    return route.handle(&endpoints_, std::move(call), std::move(responder));
+  }
+  struct Wait {
+    bool in_vain = false;    // there is nothing to wait for
+    bool cancelled = false;  // the client seems to have left
+    std::function<void()> resume;
+  };
+  const auto wait = std::make_shared<Wait>();
+  responder.SetOnCancel([weak = std::weak_ptr<Wait>(wait)] {
+    const std::shared_ptr<Wait> cancelled = weak.lock();
+    if (cancelled == nullptr) return;
+    cancelled->cancelled = true;
+    cancelled->resume();
+  });
+  std::function<void()> resume =
+      responder.PutOff([this, &route, call = std::move(call), slot = *std::move(slot), wait,
+                        until](HttpResponder later) mutable {
+        slot.Return();
+        if (wait->cancelled) {
+          return later.Complete(StatusResponse(absl::CancelledError("the request was cancelled")));
+        }
+        if (wait->in_vain) return route.handle(&endpoints_, std::move(call), std::move(later));
+        RunWithModel(route, std::move(call), std::move(later), until);
+      });
+  wait->resume = resume;
+  if (server->AwaitModel(found, until, resume)) return;
+  wait->in_vain = true;
+  resume();
 }
 
 std::optional<HttpResponse> HttpFrontend::Refuse(ApiGroup group, const HttpRequest& request) const {

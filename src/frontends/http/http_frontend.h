@@ -58,6 +58,9 @@ class HttpFrontend final : public HttpHandler {
   }
   // On a request that may use the route.
   HeadVerdict VerdictOn(const HttpRoute& route, HttpMethod method) const;
+  // Handles a request for a model, which may wait `until` then for the model to be loaded.
+  void RunWithModel(const HttpRoute& route, HttpCall call, HttpResponder responder,
+                    TimePoint until);
 
   AccessLog* const access_log_;  // null: there is none
   const AccessControl access_;

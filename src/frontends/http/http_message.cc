@@ -110,6 +110,18 @@ void HttpResponder::CompleteWith(absl::AnyInvocable<HttpResponse()> make) {
   });
 }
 
+std::function<void()> HttpResponder::PutOff(absl::AnyInvocable<void(HttpResponder)> go_on) {
+  const std::shared_ptr<HttpResponseSink> sink = std::move(sink_);
+  // The sink keeps the function, so that it must not keep the sink.
+  return sink->PutOff([weak = std::weak_ptr<HttpResponseSink>(sink),
+                       observers = std::exchange(observers_, {}),
+                       go_on = std::move(go_on)]() mutable {
+    HttpResponder responder(weak.lock());
+    responder.observers_ = std::move(observers);
+    go_on(std::move(responder));
+  });
+}
+
 void HttpResponder::NoteRequest(absl::FunctionRef<LogAbout()> about) {
   for (const auto& observer : observers_) observer->NoteRequest(about);
   sink_->NoteRequest(about);

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -171,6 +172,7 @@ class HttpResponseSink {
   virtual void Complete(HttpResponse response) = 0;
   virtual void CompleteWith(absl::AnyInvocable<HttpResponse()> make) = 0;
   virtual void SetOnCancel(absl::AnyInvocable<void()> on_cancel) = 0;
+  virtual std::function<void()> PutOff(absl::AnyInvocable<void()> go_on) = 0;
   // Adds a header to the response, whoever makes it. `name` lives as long as the program.
   virtual void AddHeader(absl::string_view name, std::string value) = 0;
   virtual InlineTurn* inline_turn() { return nullptr; }
@@ -215,6 +217,12 @@ class HttpResponder {
   void SetOnCancel(absl::AnyInvocable<void()> on_cancel) {
     sink_->SetOnCancel(std::move(on_cancel));
   }
+
+  // The request is not handled yet. Any thread may call the function that this returns, also more
+  // than once; then `go_on` runs once on the I/O thread, which then is in the situation of
+  // HttpHandler::Handle with a responder for the request. If the client leaves before that, `go_on`
+  // is destroyed uncalled, on that thread. REQUIRES: as for SetOnCancel.
+  std::function<void()> PutOff(absl::AnyInvocable<void(HttpResponder)> go_on);
 
   // Adds a header to the response, whichever it will be. `name` lives as long as the program.
   // REQUIRES: as for SetOnCancel.

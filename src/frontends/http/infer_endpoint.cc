@@ -198,7 +198,8 @@ constexpr HttpRoute kInferRoutes[] = {
      ApiGroup::kInference,
      &Infer,
      {"Inference", "InferResponse", "InferRequest", BodyForm::kTensors, false, true},
-     RouteBody::kAny},
+     RouteBody::kAny,
+     /*awaits_model=*/true},
 };
 
 }  // namespace

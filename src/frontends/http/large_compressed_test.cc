@@ -453,6 +453,9 @@ class Answers final : public HttpResponseSink {
   void Complete(HttpResponse response) override { status.set_value(response.status); }
   void CompleteWith(absl::AnyInvocable<HttpResponse()> make) override { Complete(make()); }
   void SetOnCancel(absl::AnyInvocable<void()>) override {}
+  std::function<void()> PutOff(absl::AnyInvocable<void()> /*go_on*/) override {
+    return [] {};
+  }
 
   std::promise<int> status;
 };

@@ -59,18 +59,37 @@ void OpenAiEndpoint::Handle(OpenAiRoute route, std::unique_ptr<HttpRequest> requ
   auto slot = around_.server->in_flight_requests()->TakeFairly(1, others, ShareUse::kAdmission);
   if (!slot.ok()) return inference->Refuse(slot.status());
   inference->set_slot(*std::move(slot));
-  const auto issue = [](const absl::Status& read, std::shared_ptr<OpenAiInference> issued) {
-    if (!read.ok()) return issued->Refuse(read);
-    OpenAiInference::Issue(std::move(issued));
-  };
+  const TimePoint until = around_.server->clock()->Now() + around_.server->load_wait();
   if (request->body_text().size() > kMostInlineJsonBytes) {
-    return ReadOffLoop(
-        around_.compression, std::move(request), std::move(inference),
-        [](const HttpRequest& given, OpenAiInference* into) { return into->Read(given); }, issue);
+    return ReadElsewhere(std::move(request), std::move(inference), until);
   }
   const absl::Status read = inference->Read(*request);
+  Issue(read, std::move(request), std::move(inference), until);
+}
+
+void OpenAiEndpoint::ReadElsewhere(std::shared_ptr<const HttpRequest> request,
+                                   std::shared_ptr<OpenAiInference> inference,
+                                   TimePoint until) const {
+  const bool taken = around_.compression->TryRun([this, request, inference, until] {
+    absl::Status read = inference->Read(*request);
+    if (read.ok() && inference->cancelled()) {
+      read = absl::CancelledError("the request was cancelled");
+    }
+    Issue(read, request, inference, until);
+  });
+  if (!taken) inference->Refuse(TooManyLargeBodies());
+}
+
+void OpenAiEndpoint::Issue(const absl::Status& read, std::shared_ptr<const HttpRequest> request,
+                           std::shared_ptr<OpenAiInference> inference, TimePoint until) const {
+  const bool waits = !read.ok() && !inference->cancelled() &&
+                     around_.server->AwaitModel(read, until, [this, request, inference, until] {
+                       ReadElsewhere(request, inference, until);
+                     });
+  if (waits) return;
   request.reset();  // the inference holds the body
-  issue(read, std::move(inference));
+  if (!read.ok()) return inference->Refuse(read);
+  OpenAiInference::Issue(std::move(inference));
 }
 
 absl::StatusOr<std::string> OpenAiEndpoint::ListModels() const {
@@ -136,10 +155,7 @@ void AnswerOpenAi(HttpEndpoints* endpoints, HttpCall call, HttpResponder respond
 
 HttpResponse OpenAiJson(absl::StatusOr<std::string> json) {
   if (json.ok()) return JsonResponse(*std::move(json));
-  const int status = HttpStatusOf(json.status().code());
-  HttpResponse response = JsonResponse(OpenAiErrorJson(status, json.status()));
-  response.status = status;
-  return response;
+  return OpenAiErrorResponse(json.status());
 }
 
 HttpResponse OpenAiModels(const HttpEndpoints& endpoints, const HttpCall& /*call*/) {
@@ -165,7 +181,7 @@ constexpr HttpRoute kOpenAiRoutes[] = {
     {"/v1/models", RouteMethods::kGet, ApiGroup::kMetadata, &RespondLater<OpenAiModels>,
      DocOf("OpenAI: the models that /v1 serves", "OpenAiModelList")},
     {"/v1/models/{model}", RouteMethods::kGet, ApiGroup::kMetadata, &RespondLater<OpenAiModelNamed>,
-     DocOf("OpenAI: one of these models", "OpenAiModel")},
+     DocOf("OpenAI: one of these models", "OpenAiModel"), RouteBody::kSmall, /*awaits_model=*/true},
     {"/v1/completions", RouteMethods::kPost, ApiGroup::kInference,
      &AnswerOpenAi<OpenAiRoute::kCompletions>,
      DocOf("OpenAI: how a text goes on", "OpenAiCompletion", "OpenAiCompletionRequest",

@@ -36,6 +36,14 @@ class OpenAiEndpoint {
   absl::StatusOr<std::string> DescribeModel(absl::string_view name) const;
 
  private:
+  // Reads a body on `compression`, and issues what is read.
+  void ReadElsewhere(std::shared_ptr<const HttpRequest> request,
+                     std::shared_ptr<OpenAiInference> inference, TimePoint until) const;
+  // Issues or refuses what was read with the outcome `read`. If the model is being loaded, does so
+  // when it is there, `until` then. Any thread.
+  void Issue(const absl::Status& read, std::shared_ptr<const HttpRequest> request,
+             std::shared_ptr<OpenAiInference> inference, TimePoint until) const;
+
   const OpenAiInference::Surroundings around_;
   const int64_t created_;  // of all models, as clients see it: when this server started
 };

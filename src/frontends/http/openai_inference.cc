@@ -37,14 +37,15 @@ const char* IdPrefix(OpenAiRoute route) {
   return "";
 }
 
+}  // namespace
+
 HttpResponse OpenAiErrorResponse(const absl::Status& error) {
   const int status = HttpStatusOf(error.code());
   HttpResponse response = JsonResponse(OpenAiErrorJson(status, error));
   response.status = status;
+  AddRetryAfter(error, &response);
   return response;
 }
-
-}  // namespace
 
 void OpenAiInference::Attach(HttpResponder responder) {
   responder.SetOnCancel([weak = weak_from_this()] {

@@ -31,6 +31,9 @@
 
 namespace nereid {
 
+// An error in the form of OpenAI's API.
+HttpResponse OpenAiErrorResponse(const absl::Status& error);
+
 class OpenAiInference final : public Flight, public std::enable_shared_from_this<OpenAiInference> {
  public:
   // What all requests have in common; outlives them.
@@ -54,7 +57,8 @@ class OpenAiInference final : public Flight, public std::enable_shared_from_this
   // inside HttpHandler::Handle on its thread.
   void Attach(HttpResponder responder) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Reads the body of `request`, finds the model that it names, and makes the core's request.
+  // Reads the body of `request`, finds the model that it names, and makes the core's request. May
+  // be called again after an error that says that the model is being loaded.
   absl::Status Read(const HttpRequest& request) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Hands the request of `inference` to the server. The answer goes to the responder on every path.

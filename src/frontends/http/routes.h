@@ -46,6 +46,8 @@ struct HttpRoute {
   HttpRouteHandler handle;
   RouteDoc doc;
   RouteBody body = RouteBody::kSmall;
+  // The handler needs the model of the path: a request may wait until it is loaded.
+  bool awaits_model = false;
 };
 
 // Value of an Allow header: "GET, HEAD", "POST" or "GET, HEAD, POST".

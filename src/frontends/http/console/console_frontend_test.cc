@@ -43,6 +43,9 @@ class Sink final : public HttpResponseSink {
   }
   void CompleteWith(absl::AnyInvocable<HttpResponse()> make) override { Complete(make()); }
   void SetOnCancel(absl::AnyInvocable<void()> /*on_cancel*/) override {}
+  std::function<void()> PutOff(absl::AnyInvocable<void()> /*go_on*/) override {
+    return [] {};
+  }
   void AddHeader(absl::string_view name, std::string value) override {
     answer.headers[std::string(name)] = std::move(value);
   }

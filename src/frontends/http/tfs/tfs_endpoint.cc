@@ -175,19 +175,24 @@ constexpr HttpRoute Report(absl::string_view pattern, HttpRouteHandler handle,
                            const RouteDoc& doc) {
   return {pattern, RouteMethods::kGet, ApiGroup::kMetadata, handle, doc};
 }
+constexpr HttpRoute Awaiting(HttpRoute route) {
+  route.awaits_model = true;
+  return route;
+}
 constexpr HttpRoute Inference(absl::string_view pattern, HttpRouteHandler handle, RouteDoc doc) {
   doc.may_be_unsupported = true;
-  return {pattern, RouteMethods::kPost, ApiGroup::kInference, handle, doc, RouteBody::kInput};
+  return Awaiting(
+      {pattern, RouteMethods::kPost, ApiGroup::kInference, handle, doc, RouteBody::kInput});
 }
 
 constexpr HttpRoute kTfsRoutes[] = {
     Report("/v1/openapi.json", &RespondLater<TfsDocumentResponse>, {"This document", "Document"}),
     Report("/v1/models/{model}[/versions/{version}]", &RespondLater<TfsStatusResponse>, kStatusDoc),
     Report("/v1/models/{model}/labels/{label}", &RespondLater<TfsStatusResponse>, kStatusDoc),
-    Report("/v1/models/{model}[/versions/{version}]/metadata", &RespondLater<TfsMetadataResponse>,
-           kMetadataDoc),
-    Report("/v1/models/{model}/labels/{label}/metadata", &RespondLater<TfsMetadataResponse>,
-           kMetadataDoc),
+    Awaiting(Report("/v1/models/{model}[/versions/{version}]/metadata",
+                    &RespondLater<TfsMetadataResponse>, kMetadataDoc)),
+    Awaiting(Report("/v1/models/{model}/labels/{label}/metadata",
+                    &RespondLater<TfsMetadataResponse>, kMetadataDoc)),
     Inference("/v1/models/{model}[/versions/{version}]:predict", &CallTfs<TfsMethod::kPredict>,
               kPredictDoc),
     Inference("/v1/models/{model}/labels/{label}:predict", &CallTfs<TfsMethod::kPredict>,

@@ -23,6 +23,22 @@ void ResponseReceiver::SetOnCancel(absl::AnyInvocable<void()> on_cancel) {
   on_cancel_ = std::move(on_cancel);
 }
 
+std::function<void()> ResponseReceiver::PutOff(absl::AnyInvocable<void()> go_on) {
+  go_on_ = std::move(go_on);
+  // A later request may be put off, too, when this is called again.
+  return [this, weak = std::weak_ptr<ResponseReceiver>(Receiver()),
+          called = std::make_shared<std::atomic<bool>>(false)] {
+    const std::shared_ptr<ResponseReceiver> self = weak.lock();
+    if (self == nullptr || called->exchange(true)) return;
+    resumed_.store(true, std::memory_order_release);
+    loop_->Deliver(self);
+  };
+}
+
+void ResponseReceiver::GoOn() {
+  if (auto go_on = std::exchange(go_on_, nullptr)) go_on();
+}
+
 void ResponseReceiver::Complete(HttpResponse response) {
   response_ = std::move(response);
   Completed();
@@ -45,6 +61,7 @@ void ResponseReceiver::Completed() {
 void ResponseReceiver::OnBodyPieces() { loop_->Deliver(Receiver()); }
 
 void ResponseReceiver::OnDelivery() {
+  if (resumed_.exchange(false, std::memory_order_acquire)) return GoOn();
   if (!completed_.exchange(false, std::memory_order_acquire)) {
     if (!handling_ && !left_) OnMoreBody();
     return;
@@ -87,6 +104,7 @@ void ResponseReceiver::CallOnCancel() {
 
 void ResponseReceiver::Leave() {
   left_ = true;
+  if (std::exchange(go_on_, nullptr)) handling_ = false;
   // While the request is handled, the response belongs to the thread that answers the request.
   if (!handling_) DropResponse();
   CallOnCancel();

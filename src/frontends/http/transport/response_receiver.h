@@ -4,8 +4,8 @@
 // production, from any thread to the thread of the loop, and tells the handler if the client
 // leaves.
 //
-// Everything happens on the loop's thread except Complete, CompleteWith and OnBodyPieces, which any
-// thread may call.
+// Everything happens on the loop's thread except Complete, CompleteWith, OnBodyPieces and what
+// PutOff returns, which any thread may call.
 #ifndef NEREID_FRONTENDS_HTTP_TRANSPORT_RESPONSE_RECEIVER_H_
 #define NEREID_FRONTENDS_HTTP_TRANSPORT_RESPONSE_RECEIVER_H_
 
@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -39,6 +40,7 @@ class ResponseReceiver : public transport::Delivery,
   void Complete(HttpResponse response) final;
   void CompleteWith(absl::AnyInvocable<HttpResponse()> make) final;
   void SetOnCancel(absl::AnyInvocable<void()> on_cancel) final;
+  std::function<void()> PutOff(absl::AnyInvocable<void()> go_on) final;
   void AddHeader(absl::string_view name, std::string value) final {
     added_headers_.emplace_back(name, std::move(value));
   }
@@ -46,7 +48,8 @@ class ResponseReceiver : public transport::Delivery,
   std::shared_ptr<Holder> holder() final { return account()->holder(); }
   // HttpBodyStream::Reader
   void OnBodyPieces() final;
-  // Delivery: the response left by Complete or CompleteWith, or new pieces of a body in production.
+  // Delivery: the response left by Complete or CompleteWith, new pieces of a body in production, or
+  // the end of a delay.
   void OnDelivery() final;
 
  protected:
@@ -81,6 +84,8 @@ class ResponseReceiver : public transport::Delivery,
 
  private:
   void Completed();
+  // Handles the request that was put off.
+  void GoOn();
   // Charges the text of the response, or replaces the response by a refusal.
   void ChargeText();
   // Releases the response; the rest of a body still in production is then dropped.
@@ -97,7 +102,9 @@ class ResponseReceiver : public transport::Delivery,
   std::atomic<bool> completed_{false};
   HttpResponse response_;
   absl::AnyInvocable<HttpResponse()> make_response_;
-  uint64_t charged_text_ = 0;  // to the account
+  absl::AnyInvocable<void()> go_on_;  // by PutOff, for the request that is being handled
+  std::atomic<bool> resumed_{false};  // what PutOff returned was called
+  uint64_t charged_text_ = 0;         // to the account
 };
 
 }  // namespace nereid::http
