@@ -18,6 +18,7 @@ namespace {
 constexpr int kProblems = 1;
 constexpr int kCannot = 2;
 constexpr int kMostGpus = 64;
+constexpr double kMostBytes = 1e15;
 
 // What the setters fill.
 struct CheckLine {
@@ -60,6 +61,8 @@ CommandTable TableFor(CheckLine* line) {
        }},
       WholeFlag("gpus", &o->gpus, 0, kMostGpus,
                 "the machine that is to serve has N GPUs, numbered from 0"),
+      WholeFlag("memory-budget", &o->memory_budget, 0, kMostBytes,
+                "the server is to load models on demand and has this option, of N bytes"),
       TurnOnFlag("model-namespacing", &o->layout.namespacing,
                  "models of the same name in several DIRs are no problem")};
   table.flags[0].repeated = true;

@@ -2,6 +2,7 @@
 #include "lifecycle/repository_check.h"
 
 #include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -17,6 +18,7 @@
 #include "base/status_macros.h"
 #include "config/ensemble_members.h"
 #include "config/relations.h"
+#include "config/server_parameters.h"
 #include "config/version_policy.h"
 #include "device/device_options.h"
 #include "lifecycle/plan/load_planner.h"
@@ -144,6 +146,22 @@ void CheckParameters(const CheckOptions& options, const ExplainedConfig& explain
         remark.level == ParameterRemark::Level::kWarning ? model->warnings : model->problems;
     list.push_back({remark.text, field, "", explained.file, explained.line_of(field)});
   }
+}
+
+// A model on demand has to fit into the budget.
+void CheckMemory(uint64_t budget, const ExplainedConfig& explained, CheckedModel* model) {
+  const auto& parameters = explained.config->parameters();
+  const auto stated = parameters.find(kMemoryBytesParameter);
+  uint64_t bytes = 0;
+  if (budget == 0 || stated == parameters.end() || !absl::SimpleAtoi(stated->second, &bytes) ||
+      bytes <= budget) {
+    return;
+  }
+  const std::string field = absl::StrCat("parameters.", kMemoryBytesParameter);
+  model->problems.push_back({absl::StrCat("model '", model->name, "' needs ", bytes,
+                                          " bytes, but --memory-budget is ", budget),
+                             field, "the server would never load it", explained.file,
+                             explained.line_of(field)});
 }
 
 void CheckTfs(const ExplainedConfig& explained, CheckedModel* model) {
@@ -367,6 +385,7 @@ absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs
         CheckBackend(options, *explained.config, explained.file, &model);
         CheckParameters(options, explained, &model);
         CheckTfs(explained, &model);
+        CheckMemory(options.memory_budget, explained, &model);
       }
       candidates.push_back({id, std::move(explained)});
     }

@@ -53,6 +53,7 @@ struct CheckOptions {
   bool backends_required = false;   // a missing backend is a problem
   ParameterCheck check_parameters;  // may be empty
   int gpus = 0;                     // of the machine that is to serve, numbered from 0
+  uint64_t memory_budget = 0;       // of a server that loads models on demand; 0: it has none
 };
 
 // The models in the order of their names. An error of the file system if a repository cannot be

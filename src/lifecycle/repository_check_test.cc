@@ -84,6 +84,17 @@ TEST_F(RepositoryCheckTest, JudgesForAMachineWithGpus) {
   EXPECT_THAT(without, testing::Not(HasSubstr(" runs on ")));
 }
 
+TEST_F(RepositoryCheckTest, AModelThatStatesItsMemoryHasToFitIntoTheBudget) {
+  fs_.WriteFile("/r/good/config.pbtxt",
+                "backend: 'onnxruntime'\n"
+                "parameters { key: 'nereid.memory_bytes' value { string_value: '500' } }\n");
+  options_.memory_budget = 500;
+  EXPECT_EQ(CountProblems(Check()), 0u);
+  options_.memory_budget = 499;
+  EXPECT_THAT(ToText(Check()), HasSubstr("PROBLEM /r/good/config.pbtxt:2: model 'good' needs 500 "
+                                         "bytes, but --memory-budget is 499"));
+}
+
 TEST_F(RepositoryCheckTest, SaysWhatTheBackendSaysOfParameters) {
   fs_.WriteFile("/r/good/config.pbtxt",
                 "backend: 'onnxruntime'\nparameters { key: 'a' value { string_value: '1' } }\n"

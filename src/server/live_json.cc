@@ -144,6 +144,7 @@ void WriteModel(const CountedModel& counted, TimePoint now, JsonWriter* w) {
   if (entry.version >= 0) w->Add("version", absl::StrCat(entry.version));
   w->Add("state", entry.state);
   w->Add("reason", entry.reason);
+  if (counted.live.memory_bytes.has_value()) w->Add("memory_bytes", *counted.live.memory_bytes);
   if (counted.live.model != nullptr) {
     ManagedModel& model = *counted.live.model;
     const ManagedModel::Work work = model.work(now);

@@ -50,6 +50,7 @@ struct LiveServer {
 struct LiveModel {
   IndexEntry entry;
   std::shared_ptr<ManagedModel> model;
+  std::optional<uint64_t> memory_bytes = {};  // footprint of the model; none: it is not measured
 };
 
 // A version with its numbers, which are read once.

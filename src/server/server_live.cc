@@ -37,6 +37,8 @@ std::vector<LiveModel> Server::LiveModels(absl::string_view name) const {
           {{entry.id.name, version, VersionStateName(v.state()), v.reason()}, v.model()});
     }
   }
+  if (parts_->demand == nullptr) return models;
+  for (LiveModel& live : models) live.memory_bytes = parts_->demand->FootprintOf(live.entry.name);
   return models;
 }
 

@@ -36,6 +36,7 @@ LiveModelAnswer ModelOf(const JsonValue& from) {
   ReadMember(from, "version", &model.version);
   ReadMember(from, "state", &model.state);
   ReadMember(from, "reason", &model.reason);
+  ReadMember(from, "memory_bytes", &model.memory_bytes);
   model.serves = FindMember(from, "succeeded") != nullptr;
   ReadMember(from, "queued", &model.queued);
   ReadMember(from, "in_flight", &model.in_flight);

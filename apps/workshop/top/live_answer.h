@@ -17,7 +17,8 @@ using Counts = std::map<std::string, uint64_t>;
 
 struct LiveModelAnswer {
   std::string name, version, state, reason;
-  bool serves = false;  // what follows is known
+  uint64_t memory_bytes = 0;  // 0: not measured
+  bool serves = false;        // what follows is known
   int64_t queued = 0, in_flight = 0;
   uint64_t instances = 0, busy_ns = 0, succeeded = 0;
   Counts failed;       // by reason

@@ -56,6 +56,13 @@ std::string Time(std::optional<uint64_t> ns) {
   return absl::StrFormat("%.*fms", ms < 10 ? 2 : 0, ms);
 }
 
+std::string Memory(uint64_t bytes) {
+  if (bytes == 0) return kUnknown;
+  const double mib = static_cast<double>(bytes) / (1 << 20);
+  return mib < 10'000 ? absl::StrFormat("%.*fM", mib < 10 ? 1 : 0, mib)
+                      : absl::StrFormat("%.1fG", mib / 1024);
+}
+
 std::string Uptime(uint64_t ns) {
   const uint64_t minutes = ns / 60'000'000'000;
   if (minutes == 0) return absl::StrCat(ns / 1'000'000'000, " s");
@@ -82,6 +89,9 @@ const char* BusyColour(const TopRow& row) {
 }
 const char* NoColour(const TopRow&) { return nullptr; }
 
+// Only of models that are loaded on demand.
+constexpr char kMemory[] = "MEMORY";
+
 constexpr Column kColumns[] = {
     {"MODEL", true, 99, [](const TopRow& r) { return Clean(r.model); }, &NoColour},
     {"VERSION", false, 60,
@@ -94,6 +104,7 @@ constexpr Column kColumns[] = {
      [](const TopRow& r) { return r.serves ? absl::StrCat(r.queued) : kUnknown; }, &NoColour},
     {"BATCH", false, 50, [](const TopRow& r) { return Number(r.batch_size); }, &NoColour},
     {"BUSY", false, 80, [](const TopRow& r) { return Percent(r.busy); }, &BusyColour},
+    {kMemory, false, 55, [](const TopRow& r) { return Memory(r.memory_bytes); }, &NoColour},
     {"QUEUE p50", false, 30, [](const TopRow& r) { return Time(r.queue_p50); }, &NoColour},
     {"QUEUE p99", false, 40, [](const TopRow& r) { return Time(r.queue_p99); }, &NoColour},
     {"INFER p50", false, 35, [](const TopRow& r) { return Time(r.compute_p50); }, &NoColour},
@@ -109,6 +120,9 @@ std::vector<size_t> ChooseWidths(const std::vector<TopRow>& rows, size_t width) 
     size_t widest = WidthOf(column.title);
     for (const TopRow& row : rows) widest = std::max(widest, WidthOf(column.cell(row)));
     widths.push_back(widest);
+    const bool unknown = std::none_of(rows.begin(), rows.end(),
+                                      [](const TopRow& row) { return row.memory_bytes > 0; });
+    if (column.title == kMemory && unknown) widths.back() = 0;
   }
   widths[0] = std::min(widths[0], kMostNameWidth);
   if (width == 0) return widths;

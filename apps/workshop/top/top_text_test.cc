@@ -54,6 +54,14 @@ std::string Text(const TopView& view, const TopLayout& layout) {
   return absl::StrJoin(TopLines("http://h:8000", view, layout), "\n") + "\n";
 }
 
+TEST(TopTextTest, MemoryIsShownIfItIsMeasured) {
+  TopView view = View();
+  EXPECT_THAT(Text(view, {}), Not(HasSubstr("MEMORY")));
+  view.rows[0].memory_bytes = 350'000'000;
+  EXPECT_THAT(Text(view, {}), HasSubstr("MEMORY"));
+  EXPECT_THAT(Text(view, {}), HasSubstr("  334M  "));
+}
+
 TEST(TopTextTest, ATable) {
   EXPECT_EQ(Text(View(), {}),
             R"(http://h:8000  nereid 1.0  up 1 h 02 min  1234 req/s  0.5 fail/s  3 open  2 queued

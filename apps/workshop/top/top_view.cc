@@ -89,6 +89,7 @@ TopRow RowOf(const LiveModelAnswer& model) {
   row.version = model.version;
   row.state = model.state;
   row.serves = model.serves;
+  row.memory_bytes = model.memory_bytes;
   row.because = model.serves ? MostFrequent(model.reasons) : model.reason;
   row.queued = model.queued;
   row.in_flight = model.in_flight;

@@ -19,6 +19,7 @@ struct TopRow {
   std::string model, version, state;
   std::string because;  // why most batches left the queue; of a model that does not serve: why
   bool serves = false;
+  uint64_t memory_bytes = 0;  // footprint; 0: not measured
   int64_t queued = 0, in_flight = 0;
   std::optional<double> requests_per_s, failures_per_s;  // requests: with those that failed
   std::optional<double> batch_size;                      // mean
