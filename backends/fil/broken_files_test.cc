@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/fil/categories.h"
 #include "backends/fil/test_files.h"
 
 namespace nereid_backend {
@@ -26,11 +27,12 @@ struct Broken {
 constexpr Broken kBroken[] = {
     {"xgb_logistic.json", "{", "", "it is not JSON of XGBoost: at offset"},
     {"xgb_logistic.json", "\"learner\"", "\"teacher\"", "it has no learner"},
-    {"xgb_logistic.json", "\"gbtree\"", "\"gblinear\"", "its booster is 'gblinear'"},
+    {"xgb_logistic.json", "\"gbtree\"", "\"gblinear\"", "its booster is gblinear, a linear model"},
+    {"xgb_logistic.json", "\"gbtree\"", "\"shrub\"", "its booster is 'shrub'"},
     {"xgb_logistic.json", "\"name\":\"binary:logistic\"", "\"name\":\"my:own\"",
      "its objective is 'my:own'"},
     {"xgb_logistic.json", "\"num_feature\":\"5\",\"num_target\":\"1\"",
-     "\"num_feature\":\"5\",\"num_target\":\"2\"", "it predicts 2 targets"},
+     "\"num_feature\":\"5\",\"num_target\":\"0x2\"", "its num_target is '0x2'"},
     {"xgb_logistic.json", "\"num_feature\":\"5\",\"num_target\"",
      "\"num_feature\":\"five\",\"num_target\"", "its num_feature is 'five'"},
     {"xgb_logistic.json", "\"num_feature\":\"5\",\"num_target\"",
@@ -53,11 +55,19 @@ constexpr Broken kBroken[] = {
     {"xgb_logistic.json", "\"split_indices\":[", "\"split_indices\":[77777777777,",
      "split_indices; both have one per node"},
     {"xgb_logistic.json", "\"size_leaf_vector\":\"1\"", "\"size_leaf_vector\":\"3\"",
-     "its leaves hold several values"},
+     "its leaves hold several values and it has no leaf_weights"},
+    {"xgb_softprob.json", "\"num_target\":\"1\"", "\"num_target\":\"2\"",
+     "it has 3 classes and 2 targets"},
+    {"xgb_vectors.json", "\"leaf_weights\":[", "\"leaf_weights\":[0.5,",
+     "leaf_weights, and 2 belong to each leaf"},
+    {"xgb_dart.json", "\"weight_drop\":[", "\"weight_drop\":[1,",
+     "it has 3 trees and 4 elements in weight_drop"},
     {"xgb_categories.json", "\"categories_segments\":[", "\"categories_segments\":[9,",
      "differ in length"},
     {"xgb_categories.json", "\"categories_sizes\":[", "\"categories_sizes\":[99999",
      "out of range"},
+    {"xgb_categories.json", "\"categories\":[", "\"categories\":[0.5,",
+     "one of its categories is not a whole number"},
     {"xgb_softprob.ubj", "{", "[", "it is not UBJSON of XGBoost"},
     {"xgb_softprob.ubj", "[$", "[#", "it is not UBJSON of XGBoost"},
     {"lgb_binary.txt", "tree\n", "three\n", "it does not begin with a line 'tree'"},
@@ -78,6 +88,14 @@ constexpr Broken kBroken[] = {
     {"lgb_categories.txt", "cat_boundaries=0", "cat_boundaries=-5", "not in cat_threshold"},
 };
 
+void ExpectRefused(const char* file, const std::string& bytes, const char* problem) {
+  Result<Forest> forest = ReadTestModel(file, bytes);
+  ASSERT_FALSE(forest.ok());
+  const std::string text = forest.error().message();
+  EXPECT_THAT(text, HasSubstr(problem));
+  EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+}
+
 TEST(BrokenFilesTest, EachIsRefusedWithOneSentence) {
   for (const Broken& broken : kBroken) {
     SCOPED_TRACE(StrCat(broken.file, ": ", broken.found, " -> ", broken.replacement));
@@ -85,12 +103,17 @@ TEST(BrokenFilesTest, EachIsRefusedWithOneSentence) {
     const size_t at = bytes.find(broken.found);
     ASSERT_NE(at, std::string::npos);
     bytes.replace(at, std::string_view(broken.found).size(), broken.replacement);
-    Result<Forest> forest = ReadTestModel(broken.file, bytes);
-    ASSERT_FALSE(forest.ok());
-    const std::string text = forest.error().message();
-    EXPECT_THAT(text, HasSubstr(broken.problem));
-    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+    ExpectRefused(broken.file, bytes, broken.problem);
   }
+}
+
+// A small file whose sets of categories would need much memory.
+TEST(BrokenFilesTest, SetsOfCategoriesAreBounded) {
+  CategorySets sets;
+  std::vector<std::vector<uint32_t>> all(200);
+  size_t good = 0;
+  while (good < all.size() && sets.Add((1 << 24) - 1, &all[good]).ok()) ++good;
+  EXPECT_EQ(good, (size_t{1} << 26) / ((1 << 24) / 32));
 }
 
 // Whatever is cut off or changed: an error or a forest, and no crash.

@@ -24,11 +24,13 @@ constexpr float kNoCategory = 16'777'216.0f;  // floats are no longer whole numb
 
 }  // namespace
 
-float BelowThreshold(float threshold) {
+float BelowThreshold(double threshold) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float rounded = RoundedDown(threshold);
+  if (double{rounded} < threshold) return rounded;
   // Nothing is below: a NaN compares as false.
   if (threshold == -kInfinity) return std::numeric_limits<float>::quiet_NaN();
-  return std::nextafter(threshold, -kInfinity);
+  return std::nextafter(rounded, -kInfinity);
 }
 
 float RoundedDown(double threshold) {
@@ -55,8 +57,10 @@ Result<Forest> Forest::Create(int64_t features, int64_t outputs) {
 // Packs one tree: walks from the root, without recursion, and gives each split and leaf its place.
 class Forest::Packer {
  public:
-  Packer(Forest* forest, std::span<const Split> splits, std::span<const double> leaves)
-      : forest_(*forest), splits_(splits), leaves_(leaves), seen_(splits.size()) {}
+  // Each leaf has `width` values.
+  Packer(Forest* forest, std::span<const Split> splits, std::span<const double> leaves,
+         size_t width)
+      : forest_(*forest), splits_(splits), leaves_(leaves), width_(width), seen_(splits.size()) {}
 
   // The packed index of the root.
   Result<int32_t> Pack() {
@@ -82,12 +86,14 @@ class Forest::Packer {
   Result<int32_t> Place(int64_t child) { return child < 0 ? PlaceLeaf(~child) : PlaceSplit(child); }
 
   Result<int32_t> PlaceLeaf(int64_t leaf) {
-    if (leaf >= static_cast<int64_t>(leaves_.size())) {
-      return Error::InvalidArg(
-          StrCat("a split leads to leaf ", leaf, ", and there are ", leaves_.size()));
+    const size_t count = leaves_.size() / width_;
+    if (leaf >= static_cast<int64_t>(count)) {
+      return Error::InvalidArg(StrCat("a split leads to leaf ", leaf, ", and there are ", count));
     }
-    forest_.leaves_.push_back(leaves_[leaf]);
-    return ~static_cast<int32_t>(forest_.leaves_.size() - 1);
+    const size_t first = forest_.leaves_.size();
+    const auto values = leaves_.subspan(leaf * width_, width_);
+    forest_.leaves_.insert(forest_.leaves_.end(), values.begin(), values.end());
+    return ~static_cast<int32_t>(first);
   }
 
   Result<int32_t> PlaceSplit(int64_t index) {
@@ -126,6 +132,7 @@ class Forest::Packer {
   Forest& forest_;
   const std::span<const Split> splits_;
   const std::span<const double> leaves_;
+  const size_t width_;
   std::vector<bool> seen_;
   std::vector<Open> open_;
 };
@@ -136,17 +143,26 @@ Error Forest::AddTree(std::span<const Split> splits, std::span<const double> lea
     return Error::InvalidArg(
         StrCat("it belongs to class ", output, ", and the model has ", outputs_));
   }
+  return Add(splits, leaves, static_cast<uint32_t>(output));
+}
+
+Error Forest::AddVectorTree(std::span<const Split> splits, std::span<const double> leaves) {
+  return Add(splits, leaves, kAllOutputs);
+}
+
+Error Forest::Add(std::span<const Split> splits, std::span<const double> leaves, uint32_t output) {
   constexpr size_t kMostNodes = size_t{1} << 30;
   if (nodes_.size() + splits.size() > kMostNodes || leaves_.size() + leaves.size() > kMostNodes) {
     return Error::Unsupported(StrCat("the model has more than ", kMostNodes, " nodes"));
   }
-  NB_ASSIGN_OR_RETURN(const int32_t root, Packer(this, splits, leaves).Pack());
-  trees_.push_back({root, static_cast<uint32_t>(output)});
+  const size_t width = output == kAllOutputs ? outputs_ : 1;
+  NB_ASSIGN_OR_RETURN(const int32_t root, Packer(this, splits, leaves, width).Pack());
+  trees_.push_back({root, output});
   return Error();
 }
 
 bool Forest::GoesLeftByCategory(const Node& node, float x) const {
-  if (!(x > -1.0f && x < kNoCategory)) return false;
+  if (!(x > -1.0f && x < kNoCategory) || (x < 0 && !truncates_to_category)) return false;
   const auto category = static_cast<uint32_t>(std::max(x, 0.0f));
   const CategorySet& set = sets_[std::bit_cast<uint32_t>(node.threshold)];
   const size_t word = category / 32;
@@ -177,17 +193,31 @@ inline int32_t Forest::Next(const Node& node, const float* row) const {
 template <typename Sum>
 void Forest::AddUp(const float* rows, size_t count, Sum* sums) const {
   for (size_t i = 0; i < count; ++i) {
-    for (size_t k = 0; k < outputs_; ++k) sums[i * outputs_ + k] = static_cast<Sum>(base[k]);
+    for (size_t k = 0; k < outputs_; ++k) {
+      sums[i * outputs_ + k] = base_is_last ? 0 : static_cast<Sum>(base[k]);
+    }
   }
   for (const Tree& tree : trees_) {
+    const bool to_all = tree.output == kAllOutputs;
+    const size_t first = to_all ? 0 : tree.output;
+    const size_t width = to_all ? outputs_ : 1;
     for (size_t i = 0; i < count; ++i) {
       int32_t at = tree.root;
       while (at >= 0) at = Next(nodes_[at], rows + i * features_);
-      sums[i * outputs_ + tree.output] += static_cast<Sum>(leaves_[~at]);
+      Sum* const to = sums + i * outputs_ + first;
+      for (size_t k = 0; k < width; ++k) to[k] += static_cast<Sum>(leaves_[~at + k]);
     }
   }
-  if (divisor == 0) return;
-  for (size_t i = 0; i < count * outputs_; ++i) sums[i] /= static_cast<Sum>(divisor);
+}
+
+template <typename Sum>
+void Forest::Finish(size_t count, Sum* sums) const {
+  for (size_t i = 0; i < count; ++i, sums += outputs_) {
+    for (size_t k = 0; k < outputs_; ++k) {
+      if (!divisors.empty()) sums[k] /= static_cast<Sum>(divisors[k]);
+      if (base_is_last) sums[k] = static_cast<Sum>(double{sums[k]} + base[k]);
+    }
+  }
 }
 
 template <typename Sum, typename Use>
@@ -197,6 +227,7 @@ void Forest::ForBlocks(const float* rows, size_t count, const Use& use) const {
   for (size_t first = 0; first < count; first += block) {
     const size_t size = std::min(block, count - first);
     AddUp(rows + first * features_, size, sums.data());
+    if (base_is_last || !divisors.empty()) Finish(size, sums.data());
     for (size_t i = 0; i < size; ++i) use(first + i, sums.data() + i * outputs_);
   }
 }

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,17 +22,22 @@ namespace nereid_backend {
 // that made it.
 enum class TransformKind : uint8_t {
   kNone,
-  kSigmoid,       // of each output
-  kSoftmax,       // over the outputs
-  kExp,           // of each output
-  kStep,          // 1 above 0, otherwise 0
-  kSignedSquare,  // the sign stays
-  kLogOfExp,      // log(1 + exp(x))
+  kSigmoid,          // of each output
+  kSoftmax,          // over the outputs
+  kSoftmaxOfFloats,  // the same, with exponents and their sum rounded to floats
+  kExp,              // of each output
+  kExp2,             // of each output: 2^(-x / ratio)
+  kStep,             // 1 above 0, otherwise 0
+  kSignedSquare,     // the sign stays
+  kLogOfExp,         // log(1 + exp(x))
 };
 
 struct Transform {
   TransformKind kind = TransformKind::kNone;
-  double steepness = 1;           // of the sigmoid
+  double steepness = 1;  // of the sigmoid
+  // The greatest exponent in the sigmoid.
+  double most_exponent = std::numeric_limits<double>::infinity();
+  double ratio = 1;
   bool predicts_classes = false;  // the library's prediction is the class
 
   // In place: the scores of one row.
@@ -40,7 +46,7 @@ struct Transform {
 };
 
 // The greatest float below `threshold`, for "x < threshold".
-float BelowThreshold(float threshold);
+float BelowThreshold(double threshold);
 // The greatest float that is not above `threshold`, for "x <= threshold".
 float RoundedDown(double threshold);
 
@@ -69,6 +75,8 @@ class Forest {
   // Adds a tree whose root is the split 0, or the leaf 0 if there is no split, to the sum `output`.
   // Splits and leaves that the root does not reach are left out. INVALID_ARG if it is not a tree.
   Error AddTree(std::span<const Split> splits, std::span<const double> leaves, int64_t output);
+  // The same for a tree whose leaves hold outputs() values each, one after the other in `leaves`.
+  Error AddVectorTree(std::span<const Split> splits, std::span<const double> leaves);
 
   size_t features() const { return features_; }
   size_t outputs() const { return outputs_; }
@@ -76,10 +84,16 @@ class Forest {
 
   // What the sums start with; one per output.
   std::vector<double> base;
+  // The base is added last, as a double, instead.
+  bool base_is_last = false;
   // Sums are floats and not doubles.
   bool sums_floats = true;
-  // Sums are divided by this (an average over iterations); 0: they are not.
-  double divisor = 0;
+  // What the sums are divided by (an average over trees), one per output; empty: they are not.
+  std::vector<double> divisors;
+  // What is above -1 and below 0 is category 0, as for XGBoost and LightGBM.
+  bool truncates_to_category = true;
+  // The outputs are targets with a value each, and not classes.
+  bool has_targets = false;
   Transform transform;
 
   // Reads `count` rows of features(). Writes what the library predicts, outputs() per row; with
@@ -92,12 +106,13 @@ class Forest {
   struct Node {
     float threshold;
     uint32_t feature;  // and the flags
-    int32_t left;      // below 0: the leaf ~left
+    int32_t left;      // below 0: the leaf whose first value is leaves_[~left]
     int32_t right;
   };
+  static constexpr uint32_t kAllOutputs = ~uint32_t{0};
   struct Tree {
     int32_t root;
-    uint32_t output;
+    uint32_t output;  // or kAllOutputs
   };
   struct CategorySet {
     size_t first;
@@ -108,11 +123,14 @@ class Forest {
       : base(outputs, 0.0), features_(features), outputs_(outputs) {}
 
   class Packer;
+  Error Add(std::span<const Split> splits, std::span<const double> leaves, uint32_t output);
   int32_t Next(const Node& node, const float* row) const;
   int32_t NextBySpecialRule(const Node& node, float x) const;
   bool GoesLeftByCategory(const Node& node, float x) const;
   template <typename Sum>
   void AddUp(const float* rows, size_t count, Sum* sums) const;
+  template <typename Sum>
+  void Finish(size_t count, Sum* sums) const;
   // Calls `use` with the sums of each block of rows.
   template <typename Sum, typename Use>
   void ForBlocks(const float* rows, size_t count, const Use& use) const;

@@ -58,6 +58,17 @@ TEST(ThresholdTest, RoundedDownComparesFloatsAsTheDouble) {
   }
 }
 
+TEST(ThresholdTest, BelowComparesFloatsAsTheDouble) {
+  const double wide = std::numeric_limits<double>::max();
+  for (const double threshold : {0.0, 0.1, -0.1, double{0.1f}, 1e-50, -1e-50, wide, -wide,
+                                 double{kMost}, double{kInfinity}, -double{kInfinity}}) {
+    for (const float x : {0.0f, 0.1f, -0.1f, std::nextafter(0.1f, 0.0f), 1e-45f, -1e-45f, kMost,
+                          -kMost, kInfinity, -kInfinity}) {
+      EXPECT_EQ(x <= BelowThreshold(threshold), double{x} < threshold) << x << " " << threshold;
+    }
+  }
+}
+
 TEST(ForestTest, MissingValuesGoWhereTheSplitSays) {
   EXPECT_EQ(Score(OneSplit({.threshold = 0, .nan_goes_left = true}), kMissing), 1);
   EXPECT_EQ(Score(OneSplit({.threshold = 0, .nan_goes_left = false}), kMissing), 2);
@@ -77,6 +88,45 @@ TEST(ForestTest, CategoriesOfTheSetGoLeft) {
        {0.0f, 4.0f, 33.0f, 64.0f, -1.0f, 1e9f, kInfinity, -kInfinity, kMissing}) {
     EXPECT_EQ(Score(forest, other), 2) << other;
   }
+}
+
+TEST(ForestTest, WhatIsNotQuiteNegativeIsCategory0WhereTheLibrarySaysSo) {
+  Forest forest = OneSplit({.by_category = true, .categories = {1}});
+  EXPECT_EQ(Score(forest, -0.5f), 1);
+  forest.truncates_to_category = false;
+  EXPECT_EQ(Score(forest, -0.5f), 2);
+  EXPECT_EQ(Score(forest, -0.0f), 1);
+}
+
+TEST(ForestTest, LeavesMayHoldAValueForEachOutput) {
+  Result<Forest> forest = Forest::Create(1, 2);
+  ASSERT_TRUE(forest.ok());
+  const Split split[] = {{.threshold = 0, .left = ~1, .right = ~0}};
+  const double leaves[] = {1, 2, 30, 40};
+  ASSERT_TRUE(forest->AddVectorTree(split, leaves).ok());
+  const double leaf[] = {500};
+  ASSERT_TRUE(forest->AddTree({}, leaf, 1).ok());
+  const float rows[] = {-1, 1};
+  float scores[4];
+  forest->Scores(rows, 2, scores);
+  EXPECT_THAT(scores, ElementsAre(30, 540, 1, 502));
+  const Split far[] = {{.left = ~0, .right = ~2}};
+  EXPECT_THAT(forest->AddVectorTree(far, leaves).message(), HasSubstr("leads to leaf 2"));
+}
+
+TEST(ForestTest, TheBaseMayComeLastAsADouble) {
+  Result<Forest> forest = Forest::Create(1, 1);
+  ASSERT_TRUE(forest.ok());
+  for (const double leaf : {3.0, 3.0, -1e8}) {
+    ASSERT_TRUE(forest->AddTree({}, {&leaf, 1}, 0).ok());
+  }
+  forest->base = {1e8};
+  EXPECT_EQ(Score(*forest, 0), 0);  // floats near 1e8 are 8 apart
+  forest->base_is_last = true;
+  EXPECT_EQ(Score(*forest, 0), 8);
+  forest->divisors = {2};
+  forest->base = {0.1};
+  EXPECT_EQ(Score(*forest, 0), static_cast<float>(-99999992 / 2 + 0.1));
 }
 
 TEST(ForestTest, ClassesAreTheFirstOfTheGreatestSums) {

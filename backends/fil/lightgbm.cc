@@ -265,7 +265,8 @@ Result<Forest> ReadLightgbm(std::string_view text) {
         StrCat("it has ", trees, " trees, and ", outputs, " for each iteration"));
   }
   if (header.contains("average_output")) {
-    forest.divisor = static_cast<double>(trees) / static_cast<double>(outputs);
+    forest.divisors.assign(forest.outputs(),
+                           static_cast<double>(trees) / static_cast<double>(outputs));
   }
   return forest;
 }

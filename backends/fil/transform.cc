@@ -7,13 +7,6 @@
 namespace nereid_backend {
 namespace {
 
-float Sigmoid(float x, double) {
-  constexpr float kMostExponent = 88.7f;  // XGBoost's; the result of exp stays finite
-  return 1.0f / (1.0f + std::exp(std::min(-x, kMostExponent)));
-}
-
-double Sigmoid(double x, double steepness) { return 1.0 / (1.0 + std::exp(-steepness * x)); }
-
 // XGBoost and LightGBM sum in double.
 template <typename Sum>
 void Softmax(Sum* sums, size_t outputs) {
@@ -26,13 +19,33 @@ void Softmax(Sum* sums, size_t outputs) {
   for (size_t i = 0; i < outputs; ++i) sums[i] /= static_cast<Sum>(total);
 }
 
+// Treelite, whose sums may be doubles, rounds in between.
 template <typename Sum>
-Sum ApplyToOne(TransformKind kind, double steepness, Sum x) {
-  switch (kind) {
+void SoftmaxOfFloats(Sum* sums, size_t outputs) {
+  const auto greatest = static_cast<float>(*std::max_element(sums, sums + outputs));
+  double total = 0;
+  for (size_t i = 0; i < outputs; ++i) {
+    sums[i] = static_cast<float>(std::exp(sums[i] - greatest));
+    total += sums[i];
+  }
+  for (size_t i = 0; i < outputs; ++i) sums[i] /= static_cast<float>(total);
+}
+
+template <typename Sum>
+Sum Sigmoid(const Transform& transform, Sum x) {
+  const Sum exponent = -static_cast<Sum>(transform.steepness) * x;
+  return 1 / (1 + std::exp(std::min(exponent, static_cast<Sum>(transform.most_exponent))));
+}
+
+template <typename Sum>
+Sum ApplyToOne(const Transform& transform, Sum x) {
+  switch (transform.kind) {
     case TransformKind::kSigmoid:
-      return Sigmoid(x, steepness);
+      return Sigmoid(transform, x);
     case TransformKind::kExp:
       return std::exp(x);
+    case TransformKind::kExp2:
+      return std::exp2(-x / static_cast<Sum>(transform.ratio));
     case TransformKind::kStep:
       return x > 0 ? 1 : 0;
     case TransformKind::kSignedSquare:
@@ -41,6 +54,7 @@ Sum ApplyToOne(TransformKind kind, double steepness, Sum x) {
       return std::log1p(std::exp(x));
     case TransformKind::kNone:
     case TransformKind::kSoftmax:
+    case TransformKind::kSoftmaxOfFloats:
       break;
   }
   return x;
@@ -50,9 +64,8 @@ template <typename Sum>
 void ApplyToRow(const Transform& transform, Sum* sums, size_t outputs) {
   if (transform.kind == TransformKind::kNone) return;
   if (transform.kind == TransformKind::kSoftmax) return Softmax(sums, outputs);
-  for (size_t i = 0; i < outputs; ++i) {
-    sums[i] = ApplyToOne(transform.kind, transform.steepness, sums[i]);
-  }
+  if (transform.kind == TransformKind::kSoftmaxOfFloats) return SoftmaxOfFloats(sums, outputs);
+  for (size_t i = 0; i < outputs; ++i) sums[i] = ApplyToOne(transform, sums[i]);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/fil/categories.h"
 #include "backends/fil/ubjson.h"
 #include "backends/sdk/document_events.h"
 
@@ -16,7 +17,8 @@ namespace nereid_backend {
 namespace {
 
 constexpr size_t kMostDepth = 64;
-constexpr std::string_view kModel = "/learner/gradient_booster/model";
+constexpr double kMostExponent = 88.7;  // XGBoost's in the sigmoid; the result of exp stays finite
+constexpr std::string_view kBooster = "/learner/gradient_booster";
 
 using Numbers = std::vector<double>;
 
@@ -24,6 +26,9 @@ using Numbers = std::vector<double>;
 struct FileTree {
   Numbers left, right, feature, default_left, split_type;
   std::vector<float> condition;  // the threshold of a split, the value of a leaf
+  // If leaves hold several values: those of leaf i are the part i, and right_children of a leaf is
+  // i.
+  std::vector<float> leaf_vectors;
   Numbers categories, category_nodes, category_starts, category_sizes;
   bool has_vectors = false;  // leaves hold several values
 };
@@ -32,7 +37,8 @@ struct FileTree {
 struct FileModel {
   std::string booster, objective, base_score;
   std::map<std::string, std::string, std::less<>> parameters;  // learner_model_param
-  Numbers classes;                                             // tree_info
+  Numbers classes;                                             // tree_info; or the targets
+  std::vector<float> weights;                                  // of dart: one per tree
   std::vector<FileTree> trees;
 };
 
@@ -46,10 +52,10 @@ class Collector final : public DocumentEvents {
 
   bool OnString(std::string_view text) override {
     const std::string_view path = Path();
-    if (path == "/learner/gradient_booster" && key_ == "name") model_.booster = text;
+    if (path == kBooster && key_ == "name") model_.booster = text;
     if (path == "/learner/objective" && key_ == "name") model_.objective = text;
     if (path == "/learner/learner_model_param") model_.parameters[key_] = text;
-    if (path == "/learner/gradient_booster/model/trees//tree_param" && key_ == "size_leaf_vector") {
+    if (PathInModel() == "/trees//tree_param" && key_ == "size_leaf_vector") {
       model_.trees.back().has_vectors = text != "1" && text != "0";
     }
     return true;
@@ -69,7 +75,7 @@ class Collector final : public DocumentEvents {
     key_.clear();
     numbers_ = nullptr;
     floats_ = nullptr;
-    if (is_object && Path() == std::string(kModel) + "/trees/") model_.trees.emplace_back();
+    if (is_object && PathInModel() == "/trees/") model_.trees.emplace_back();
     if (!is_object) ChooseTarget();
     return true;
   }
@@ -88,10 +94,20 @@ class Collector final : public DocumentEvents {
  private:
   std::string_view Path() const { return path_; }
 
-  void ChooseTarget() {
+  // Below the member "model" of gbtree, which dart holds as a member; empty elsewhere.
+  std::string_view PathInModel() const {
     std::string_view path = path_;
-    if (!path.starts_with(kModel)) return;
-    path.remove_prefix(kModel.size());
+    if (!path.starts_with(kBooster)) return "";
+    path.remove_prefix(kBooster.size());
+    for (const std::string_view model : {"/model/", "/gbtree/model/"}) {
+      if (path.starts_with(model)) return path.substr(model.size() - 1);
+    }
+    return "";
+  }
+
+  void ChooseTarget() {
+    if (Path() == "/learner/gradient_booster/weight_drop") floats_ = &model_.weights;
+    std::string_view path = PathInModel();
     if (path == "/tree_info") numbers_ = &model_.classes;
     if (!path.starts_with("/trees//") || model_.trees.empty()) return;
     path.remove_prefix(std::string_view("/trees//").size());
@@ -110,6 +126,7 @@ class Collector final : public DocumentEvents {
       if (path == name) numbers_ = target;
     }
     if (path == "split_conditions") floats_ = &tree.condition;
+    if (path == "leaf_weights") floats_ = &tree.leaf_vectors;
   }
 
   FileModel model_;
@@ -223,7 +240,7 @@ int64_t ToIndex(double value) {
 }
 
 // Those that go left: in the file, the listed ones go right.
-Error ReadCategories(const FileTree& tree, std::vector<Split>* splits) {
+Error ReadCategories(const FileTree& tree, CategorySets* sets, std::vector<Split>* splits) {
   const size_t count = tree.category_nodes.size();
   if (tree.category_starts.size() != count || tree.category_sizes.size() != count) {
     return Error::InvalidArg(
@@ -238,43 +255,65 @@ Error ReadCategories(const FileTree& tree, std::vector<Split>* splits) {
         start + size > categories) {
       return Error::InvalidArg(StrCat("entry ", i, " of its categories_nodes is out of range"));
     }
-    Split& split = (*splits)[node];
     for (int64_t k = start; k < start + size; ++k) {
-      const int64_t category = ToIndex(tree.categories[k]);
-      if (category < 0 || category >= int64_t{1} << 24) {
-        return Error::InvalidArg(
-            StrCat("its category ", tree.categories[k], " is not a whole number from 0 to 2^24"));
-      }
-      const auto word = static_cast<size_t>(category / 32);
-      if (split.categories.size() <= word) split.categories.resize(word + 1);
-      split.categories[word] |= uint32_t{1} << (category % 32);
+      NB_RETURN_IF_ERROR(sets->Add(ToIndex(tree.categories[k]), &(*splits)[node].categories));
     }
   }
   return Error();
 }
 
-// Node i becomes split i, or leaf i if it has no left child.
-Error AddTree(const FileTree& tree, int64_t output, Forest* forest) {
-  if (tree.has_vectors) {
+// The values of the leaves; `width` for each.
+Result<std::vector<double>> Leaves(const FileTree& tree, float weight, size_t width) {
+  const std::vector<float>& values = tree.has_vectors ? tree.leaf_vectors : tree.condition;
+  if (tree.has_vectors && values.empty()) {
     return Error::Unsupported(
-        "its leaves hold several values; train with multi_strategy=one_output_per_tree");
+        "its leaves hold several values and it has no leaf_weights; save the model with XGBoost "
+        "3.2");
   }
-  NB_RETURN_IF_ERROR(CheckSizes(tree));
-  const size_t nodes = tree.left.size();
-  const auto place = [&](double child) -> int64_t {
+  if (values.size() % width != 0) {
+    return Error::InvalidArg(
+        StrCat("it has ", values.size(), " leaf_weights, and ", width, " belong to each leaf"));
+  }
+  std::vector<double> leaves(values.size());
+  std::transform(values.begin(), values.end(), leaves.begin(),
+                 [weight](float value) { return double{value * weight}; });
+  return leaves;
+}
+
+// Node i becomes split i, or a leaf if it has no left child: leaf i, or the one that its right
+// child names.
+class Children {
+ public:
+  explicit Children(const FileTree& tree)
+      : tree_(tree), nodes_(static_cast<int64_t>(tree.left.size())) {}
+
+  bool IsLeaf(size_t node) const { return tree_.left[node] < 0; }
+
+  // The child as a Split names it; none that exists, if the file's does not.
+  int64_t Place(double child) const {
     const int64_t index = ToIndex(child);
-    if (index < 0 || index >= static_cast<int64_t>(nodes)) return static_cast<int64_t>(nodes);
-    return tree.left[index] < 0 ? ~index : index;
-  };
-  const std::vector<double> leaves(tree.condition.begin(), tree.condition.end());
-  if (tree.left[0] < 0) return forest->AddTree({}, leaves, output);
-  std::vector<Split> splits(nodes);
-  for (size_t i = 0; i < nodes; ++i) {
-    if (tree.left[i] < 0) continue;
+    if (index < 0 || index >= nodes_) return nodes_;
+    if (!IsLeaf(index)) return index;
+    if (!tree_.has_vectors) return ~index;
+    const int64_t leaf = ToIndex(tree_.right[index]);
+    return leaf < 0 ? nodes_ : ~leaf;
+  }
+
+ private:
+  const FileTree& tree_;
+  const int64_t nodes_;
+};
+
+Result<std::vector<Split>> MakeSplits(const FileTree& tree, CategorySets* sets) {
+  const Children children(tree);
+  if (children.IsLeaf(0)) return std::vector<Split>();
+  std::vector<Split> splits(tree.left.size());
+  for (size_t i = 0; i < splits.size(); ++i) {
+    if (children.IsLeaf(i)) continue;
     Split& split = splits[i];
     split.feature = ToIndex(tree.feature[i]);
-    split.left = place(tree.left[i]);
-    split.right = place(tree.right[i]);
+    split.left = children.Place(tree.left[i]);
+    split.right = children.Place(tree.right[i]);
     split.nan_goes_left = tree.default_left[i] != 0;
     split.threshold = BelowThreshold(tree.condition[i]);
     split.by_category = !tree.split_type.empty() && tree.split_type[i] == 1;
@@ -283,7 +322,17 @@ Error AddTree(const FileTree& tree, int64_t output, Forest* forest) {
     std::swap(split.left, split.right);
     split.nan_goes_left = !split.nan_goes_left;
   }
-  NB_RETURN_IF_ERROR(ReadCategories(tree, &splits));
+  NB_RETURN_IF_ERROR(ReadCategories(tree, sets, &splits));
+  return splits;
+}
+
+Error AddTree(const FileTree& tree, int64_t output, float weight, CategorySets* sets,
+              Forest* forest) {
+  NB_RETURN_IF_ERROR(CheckSizes(tree));
+  const size_t width = tree.has_vectors ? forest->outputs() : 1;
+  NB_ASSIGN_OR_RETURN(const std::vector<double> leaves, Leaves(tree, weight, width));
+  NB_ASSIGN_OR_RETURN(const std::vector<Split> splits, MakeSplits(tree, sets));
+  if (tree.has_vectors) return forest->AddVectorTree(splits, leaves);
   return forest->AddTree(splits, leaves, output);
 }
 
@@ -302,15 +351,31 @@ Error CheckKind(const FileModel& model) {
         "it has no learner with gradient_booster, objective and learner_model_param, as XGBoost "
         "writes them");
   }
-  if (model.booster != "gbtree") {
+  if (model.booster == "gblinear") {
     return Error::Unsupported(
-        StrCat("its booster is '", model.booster, "'; only gbtree is served"));
+        "its booster is gblinear, a linear model; this backend serves trees, so train with gbtree "
+        "or serve the linear model as ONNX");
   }
+  if (model.booster != "gbtree" && model.booster != "dart") {
+    return Error::Unsupported(
+        StrCat("its booster is '", model.booster, "'; only gbtree and dart are served"));
+  }
+  return Error();
+}
+
+// One value per class, or per target.
+Result<Forest> MakeEmptyForest(const FileModel& model) {
+  NB_ASSIGN_OR_RETURN(const int64_t features, Parameter(model, "num_feature", 0));
+  NB_ASSIGN_OR_RETURN(const int64_t classes, Parameter(model, "num_class", 0));
   NB_ASSIGN_OR_RETURN(const int64_t targets, Parameter(model, "num_target", 1));
-  if (targets <= 1) return Error();
-  return Error::Unsupported(StrCat("it predicts ", targets,
-                                   " targets; only models with one target are served, so train one "
-                                   "for each"));
+  if (classes > 1 && targets > 1) {
+    return Error::InvalidArg(StrCat("it has ", classes, " classes and ", targets,
+                                    " targets; a model has one or the other"));
+  }
+  const int64_t outputs = targets > 1 ? targets : (classes == 0 ? 1 : classes);
+  NB_ASSIGN_OR_RETURN(Forest forest, Forest::Create(features, outputs));
+  forest.has_targets = targets > 1;
+  return forest;
 }
 
 Error SetBase(const FileModel& model, Objective::Base kind, Forest* forest) {
@@ -328,24 +393,36 @@ Error SetBase(const FileModel& model, Objective::Base kind, Forest* forest) {
   return Error();
 }
 
-Result<Forest> MakeForest(const FileModel& model) {
-  NB_RETURN_IF_ERROR(CheckKind(model));
-  NB_ASSIGN_OR_RETURN(const Objective objective, FindObjective(model));
-  NB_ASSIGN_OR_RETURN(const int64_t features, Parameter(model, "num_feature", 0));
-  NB_ASSIGN_OR_RETURN(const int64_t classes, Parameter(model, "num_class", 0));
-  NB_ASSIGN_OR_RETURN(Forest forest, Forest::Create(features, classes == 0 ? 1 : classes));
-  forest.transform.kind = objective.transform;
-  forest.transform.predicts_classes = objective.predicts_classes;
-  NB_RETURN_IF_ERROR(SetBase(model, objective.base, &forest));
-  if (model.classes.size() != model.trees.size()) {
-    return Error::InvalidArg(StrCat("it has ", model.trees.size(), " trees and ",
-                                    model.classes.size(), " elements in tree_info"));
+Error AddTrees(const FileModel& model, Forest* forest) {
+  const size_t trees = model.trees.size();
+  if (model.classes.size() != trees) {
+    return Error::InvalidArg(
+        StrCat("it has ", trees, " trees and ", model.classes.size(), " elements in tree_info"));
   }
-  for (size_t i = 0; i < model.trees.size(); ++i) {
-    const Error error = AddTree(model.trees[i], ToIndex(model.classes[i]), &forest);
+  const bool has_weights = model.booster == "dart";
+  if (has_weights && model.weights.size() != trees) {
+    return Error::InvalidArg(
+        StrCat("it has ", trees, " trees and ", model.weights.size(), " elements in weight_drop"));
+  }
+  CategorySets sets;
+  for (size_t i = 0; i < trees; ++i) {
+    const float weight = has_weights ? model.weights[i] : 1.0f;
+    const Error error = AddTree(model.trees[i], ToIndex(model.classes[i]), weight, &sets, forest);
     if (error.ok()) continue;
     return Error(error.code(), StrCat("its tree ", i, " cannot be read: ", error.message()));
   }
+  return Error();
+}
+
+Result<Forest> MakeForest(const FileModel& model) {
+  NB_RETURN_IF_ERROR(CheckKind(model));
+  NB_ASSIGN_OR_RETURN(const Objective objective, FindObjective(model));
+  NB_ASSIGN_OR_RETURN(Forest forest, MakeEmptyForest(model));
+  forest.transform.kind = objective.transform;
+  forest.transform.most_exponent = kMostExponent;
+  forest.transform.predicts_classes = objective.predicts_classes && !forest.has_targets;
+  NB_RETURN_IF_ERROR(SetBase(model, objective.base, &forest));
+  NB_RETURN_IF_ERROR(AddTrees(model, &forest));
   return forest;
 }
 
