@@ -107,6 +107,74 @@ TEST(BrokenFilesTest, EachIsRefusedWithOneSentence) {
   }
 }
 
+// Checkpoints are binary: a byte is changed.
+struct BrokenCheckpoint {
+  const char* file;
+  size_t at;
+  uint8_t byte;
+  const char* problem;
+};
+
+constexpr BrokenCheckpoint kBrokenCheckpoints[] = {
+    {"tl_comparisons.tl", 0, 3, "it is a checkpoint of Treelite 3; load it with Treelite 4"},
+    {"tl_comparisons.tl", 0, 5, "it does not begin with the version 4"},
+    {"tl_comparisons.tl", 12, 3, "its threshold_type is 3 and its leaf_output_type 2"},
+    {"tl_comparisons.tl", 13, 1, "both are 2 (float) or 3 (double)"},
+    {"tl_comparisons.tl", 14, 3, "its target_id has 2 elements and not 3"},
+    {"tl_comparisons.tl", 22, 0, "it has 0 features"},
+    {"tl_comparisons.tl", 28, 2, "its num_class has 1 elements and not 2"},
+    {"tl_comparisons.tl", 40, 2, "its base_scores has 1 elements and not 2"},
+    {"tl_comparisons.tl", 52, 2, "does not go with leaves of 2 x 1 values"},
+    {"tl_comparisons.tl", 67, 9, "it ends before the end of its target_id"},
+    {"tl_comparisons.tl", 72, 1, "its target_id is 1 and its class_id 0"},
+    {"tl_comparisons.tl", 100, 'E', "its postprocessor is 'Exponential_standard_ratio'"},
+    {"tl_comparisons.tl", 160, 1, "it has 1 optional fields, which no Treelite"},
+    {"tl_comparisons.tl", 164, 0, "its tree 0 cannot be read: its num_nodes is 0"},
+    {"tl_comparisons.tl", 164, 8, "its node_type has 7 elements and not 8"},
+    {"tl_comparisons.tl", 178, 0, "differ in whether node 1 is a leaf"},
+    {"tl_comparisons.tl", 178, 3, "its node_type of node 1 is 3"},
+    {"tl_comparisons.tl", 192, 0, "two splits lead to node 0"},
+    {"tl_comparisons.tl", 192, 7, "a split leads to node 7"},
+    {"tl_comparisons.tl", 264, 5, "node 0 splits by feature 5, and the model has 5"},
+    {"tl_comparisons.tl", 387, 1, "node 0 compares by '=='"},
+    {"tl_comparisons.tl", 387, 6, "its cmp of node 0 is 6"},
+    {"tl_comparisons.tl", 737, 6, "its tree 1 cannot be read: its node_type has 7 elements"},
+    {"tl_comparisons.tl", 1129, 1, "one of its categories is not a whole number from 0 to 2^24"},
+    {"tl_comparisons.tl", 1246, 11, "the categories of node 1 are not in category_list"},
+    {"tl_comparisons.tl", 1246, 10, "its category_list has 10 categories, too few for its nodes"},
+    {"tl_comparisons.tl", 1342, 1, "it has 1 optional fields of trees"},
+    {"tl_comparisons.tl", 1346, 1, "it has 1 optional fields of nodes"},
+    {"tl_forest.tl", 1096, 4, "its leaf_vector does not have 3 values for node 3"},
+    {"tl_forest.tl", 1184, 99, "its leaf_vector does not have 3 values for node 14"},
+    {"tl_targets.tl", 40, 2, "it predicts 2 targets with up to 2 classes"},
+    {"tl_forest.tl", 117, 'X', "its postprocessor is 'identity_Xulticlass'"},
+};
+
+TEST(BrokenFilesTest, EachCheckpointIsRefusedWithOneSentence) {
+  for (const BrokenCheckpoint& broken : kBrokenCheckpoints) {
+    SCOPED_TRACE(StrCat(broken.file, ": byte ", broken.at, " = ", int{broken.byte}));
+    std::string bytes = ReadTestFile(broken.file);
+    ASSERT_NE(bytes.at(broken.at), static_cast<char>(broken.byte));
+    bytes[broken.at] = static_cast<char>(broken.byte);
+    ExpectRefused(broken.file, bytes, broken.problem);
+  }
+  const std::string whole = ReadTestFile("tl_comparisons.tl");
+  ExpectRefused("tl_comparisons.tl", whole + whole, "it goes on after its last tree");
+}
+
+// Otherwise a small file could become a large forest.
+TEST(BrokenFilesTest, LeavesOfACheckpointDoNotShareTheirVectors) {
+  std::string bytes = ReadTestFile("tl_forest.tl");
+  bytes[1056] = 18;  // node 14: the vector of node 13
+  bytes[1184] = 21;
+  EXPECT_TRUE(ReadTreelite(bytes).ok());
+  bytes[736] = 21;
+  bytes.erase(912, 3 * sizeof(double));
+  bytes[1056 - 24] = 18;
+  bytes[1184 - 24] = 21;
+  ExpectRefused("tl_forest.tl", bytes, "its leaf_vector has 21 values, too few for its leaves");
+}
+
 // A small file whose sets of categories would need much memory.
 TEST(BrokenFilesTest, SetsOfCategoriesAreBounded) {
   CategorySets sets;
@@ -118,7 +186,8 @@ TEST(BrokenFilesTest, SetsOfCategoriesAreBounded) {
 
 // Whatever is cut off or changed: an error or a forest, and no crash.
 TEST(BrokenFilesTest, CutAndChangedBytesDoNoHarm) {
-  for (const char* file : {"xgb_logistic.json", "xgb_categories.ubj", "lgb_categories.txt"}) {
+  for (const char* file : {"xgb_logistic.json", "xgb_categories.ubj", "lgb_categories.txt",
+                           "tl_comparisons.tl", "tl_two_classes.tl"}) {
     SCOPED_TRACE(file);
     const std::string whole = ReadTestFile(file);
     const size_t end = whole.rfind("end of trees");

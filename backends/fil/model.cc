@@ -11,6 +11,7 @@
 
 #include "backends/fil/lightgbm.h"
 #include "backends/fil/options.h"
+#include "backends/fil/treelite.h"
 #include "backends/fil/xgboost.h"
 #include "backends/sdk/entry.h"
 #include "backends/sdk/graph/autocomplete.h"
@@ -37,12 +38,10 @@ constexpr FileKind kKinds[] = {
     {"xgboost_json", "xgboost.json", &ReadXgboostJson},
     {"xgboost_ubj", "xgboost.ubj", &ReadXgboostUbjson},
     {"lightgbm", "model.txt", &ReadLightgbm},
+    {"treelite_checkpoint", "checkpoint.tl", &ReadTreelite},
     {"xgboost", "xgboost.model", nullptr,
      "XGBoost's old binary format is not read; load the model with XGBoost before 3.1, save it as "
      "xgboost.json or xgboost.ubj, and set model_type accordingly"},
-    {"treelite_checkpoint", "checkpoint.tl", nullptr,
-     "checkpoints of Treelite are not read; save the model as JSON or UBJSON with XGBoost, or as "
-     "text with LightGBM, and set model_type accordingly"},
 };
 
 const FileKind* KindOfType(std::string_view type) {
@@ -50,10 +49,17 @@ const FileKind* KindOfType(std::string_view type) {
                       [&](const FileKind& kind) { return kind.type == type; });
 }
 
+constexpr std::string_view kTreelite3("\3\0\0\0", 4);
+constexpr std::string_view kTreelite4("\4\0\0\0", 4);
+
 // By the content, for a model without model_type.
 const FileKind* KindOfContent(std::string_view bytes) {
   if (bytes.starts_with("tree\n") || bytes.starts_with("tree\r")) return KindOfType("lightgbm");
   if (bytes.starts_with("binf")) return KindOfType("xgboost");
+  // The version; that of checkpoints that are not read is there to be named.
+  for (const std::string_view version : {kTreelite4, kTreelite3}) {
+    if (bytes.starts_with(version)) return KindOfType("treelite_checkpoint");
+  }
   if (bytes.size() < 2 || bytes[0] != '{') return nullptr;
   const bool is_json = std::string_view(" \t\r\n\"}").find(bytes[1]) != std::string_view::npos;
   return KindOfType(is_json ? "xgboost_json" : "xgboost_ubj");
@@ -86,7 +92,10 @@ Result<Forest> ReadForest(const ModelConfig& config, const OptionValues& given) 
   NB_ASSIGN_OR_RETURN(const std::string bytes, ReadBytes(config, path));
   if (kind == nullptr) kind = KindOfContent(bytes);
   if (kind == nullptr) {
-    return Error::InvalidArg(what + "it is neither JSON or UBJSON of XGBoost nor text of LightGBM");
+    return Error::InvalidArg(
+        what +
+        "it is neither JSON or UBJSON of XGBoost, nor text of LightGBM, nor a checkpoint of "
+        "Treelite");
   }
   if (kind->read == nullptr) return Error::Unsupported(what + kind->instead);
   Result<Forest> forest = kind->read(bytes);
@@ -124,6 +133,11 @@ Error FilModel::ReadOutputKind(const OptionValues& given) {
   const bool scores = given.Bool("predict_proba").value_or(false);
   const bool default_classes = forest_.transform.predicts_classes;
   classes_ = !scores && given.Bool("output_class").value_or(default_classes);
+  if (classes_ && forest_.has_targets) {
+    return Error::InvalidArg(StrCat("parameter 'output_class' of model '", config_.name,
+                                    "' asks for a class, but the model has ", forest_.outputs(),
+                                    " targets; it has to be false"));
+  }
   const TensorConfig* const output = config_.FindOutput(kOutput);
   two_columns_ = scores && forest_.outputs() == 1 && output != nullptr && !output->dims.empty() &&
                  output->dims.back() == 2;

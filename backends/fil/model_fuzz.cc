@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/fil/lightgbm.h"
+#include "backends/fil/treelite.h"
 #include "backends/fil/xgboost.h"
 
 namespace {

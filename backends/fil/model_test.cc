@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -121,12 +122,29 @@ TEST_F(FilModelTest, FilesOfOtherKindsAreRefusedWithAWayOut) {
   Write("xgboost.model", "binf and more");
   EXPECT_THAT(Load(1, {}), HasSubstr("old binary format is not read; load the model with"));
   EXPECT_THAT(Load(1, {{"model_type", "xgboost"}}), HasSubstr("old binary format is not read"));
-  Write("checkpoint.tl", "\x04");
-  EXPECT_THAT(Load(1, {{"model_type", "treelite_checkpoint"}}),
-              HasSubstr("checkpoints of Treelite are not read"));
   Write("xgboost.json", "");
-  EXPECT_THAT(Load(1, {}), HasSubstr("it is neither JSON or UBJSON of XGBoost nor text"));
+  EXPECT_THAT(Load(1, {}), HasSubstr("it is neither JSON or UBJSON of XGBoost, nor text"));
   EXPECT_THAT(Load(1, {{"model_type", "xgboost_json"}}), HasSubstr("it is not JSON of XGBoost"));
+}
+
+TEST_F(FilModelTest, CheckpointsOfTreeliteAreKnownByTheirContent) {
+  std::filesystem::copy_file(kFilTestdata / "tl_forest.tl", handle_.directory + "/1/checkpoint.tl");
+  const std::vector<float> row = {5, 5, 5, 0, 1};
+  ASSERT_EQ(Load(3, {}, 5), "");
+  const std::vector<float> scores = Predict(row);
+  ASSERT_EQ(Load(1, {{"model_type", "treelite_checkpoint"}, {"output_class", "true"}}, 5), "");
+  const auto greatest = std::max_element(scores.begin(), scores.end()) - scores.begin();
+  EXPECT_THAT(Predict(row), ElementsAre(greatest));
+  Write("checkpoint.tl", std::string_view("\3\0\0\0\x9\0\0\0", 8));
+  EXPECT_THAT(Load(3, {}, 5), HasSubstr("it ends before the end of its version"));
+}
+
+TEST_F(FilModelTest, TargetsHaveNoClass) {
+  std::filesystem::copy_file(kFilTestdata / "tl_targets.tl",
+                             handle_.directory + "/1/checkpoint.tl");
+  ASSERT_EQ(Load(2, {}, 5), "");
+  EXPECT_THAT(Load(1, {{"output_class", "true"}}, 5),
+              HasSubstr("asks for a class, but the model has 2 targets; it has to be false"));
 }
 
 TEST_F(FilModelTest, RequestsOfABatchAreAnsweredOneByOne) {

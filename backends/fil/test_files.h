@@ -8,6 +8,7 @@
 #include <string>
 
 #include "backends/fil/lightgbm.h"
+#include "backends/fil/treelite.h"
 #include "backends/fil/xgboost.h"
 
 namespace nereid_backend {
@@ -22,6 +23,7 @@ inline std::string ReadTestFile(const std::string& name) {
 // By the reader that the name asks for.
 inline Result<Forest> ReadTestModel(const std::string& name, const std::string& bytes) {
   if (name.ends_with(".json")) return ReadXgboostJson(bytes);
+  if (name.ends_with(".tl")) return ReadTreelite(bytes);
   if (name.ends_with(".ubj")) return ReadXgboostUbjson(bytes);
   return ReadLightgbm(bytes);
 }

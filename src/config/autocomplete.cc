@@ -56,7 +56,8 @@ const std::vector<BackendRule>& Rules() {
        false,
        {{"xgboost.json", Artifact::kFile, ""},
         {"xgboost.ubj", Artifact::kFile, ""},
-        {"model.txt", Artifact::kFile, ""}}},
+        {"model.txt", Artifact::kFile, ""},
+        {"checkpoint.tl", Artifact::kFile, ""}}},
   };
   return *kRules;
 }

@@ -41,6 +41,7 @@ TEST(AutocompleteTest, FilesTellTheBackend) {
   EXPECT_EQ(Complete("", {"1/xgboost.json"}), "fil||xgboost.json");
   EXPECT_EQ(Complete("", {"1/xgboost.ubj"}), "fil||xgboost.ubj");
   EXPECT_EQ(Complete("", {"1/model.txt"}), "fil||model.txt");
+  EXPECT_EQ(Complete("", {"1/checkpoint.tl"}), "fil||checkpoint.tl");
   EXPECT_EQ(Complete("", {"1/model.py", "1/model.txt"}), "python||model.py");
   EXPECT_EQ(Complete("", {"1/model.savedmodel/"}),
             "tensorflow|tensorflow_savedmodel|model.savedmodel");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of XGBoost and LightGBM give the answers of their libraries, which golden.jsonl records."""
+"""Models of XGBoost, LightGBM and Treelite give the answers of their libraries, which golden.jsonl records."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ BARE = {
     "json": ("xgb_logistic.json", "xgboost.json"),
     "ubj": ("xgb_softprob.ubj", "xgboost.ubj"),
     "text": ("lgb_multiclass.txt", "model.txt"),
+    "dart": ("xgb_dart.json", "xgboost.json"),
+    "vectors": ("xgb_vectors.json", "xgboost.json"),
+    "checkpoint": ("tl_forest.tl", "checkpoint.tl"),
+    "isolation": ("tl_isolation.tl", "checkpoint.tl"),
 }
 
 
@@ -51,6 +55,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     other = config + parameters_text({"model_type": "xgboost_ubj"})
     other += 'default_model_filename: "xgboost.json"\n'
     add(models, "broken", "xgb_logistic.json", "xgboost.json", other)
+    checkpoint = config + parameters_text({"model_type": "treelite_checkpoint"})
+    add(models, "no_checkpoint", "lgb_l2.txt", "checkpoint.tl", checkpoint)
     process = start_nereid(models.root, folder / "log", ["--exit-on-error=false"])
     try:
         process.wait_for("/v2/health/live")
@@ -96,4 +102,5 @@ def test_a_file_of_another_kind_is_refused(server: ServerProcess) -> None:
     index = raw_http.post(server.http_url, "/v2/repository/index").json()
     reasons = {entry["name"]: entry.get("reason", "") for entry in index}
     assert "it is not UBJSON of XGBoost" in reasons["broken"]
+    assert "it does not begin with the version 4" in reasons["no_checkpoint"]
     assert not any(reasons[name] for name in (*BARE, "drop_in"))

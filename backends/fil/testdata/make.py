@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the small models in this folder and records what their libraries predict.
 
-    pip install xgboost-cpu==3.2.0 lightgbm==4.7.0 && python make.py
+    pip install xgboost-cpu==3.2.0 lightgbm==4.7.0 treelite==4.8.1 scikit-learn==1.9.1
+    python make.py
 
 Writes one file per model, and golden.jsonl: a line per model with rows and predictions. None stands
 for NaN. Run it again only to add models: other versions train other trees.
@@ -16,6 +17,9 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
+import sklearn.ensemble
+import treelite
+import treelite.model_builder as builder
 import xgboost as xgb
 
 HERE = Path(__file__).resolve().parent
@@ -42,6 +46,7 @@ def targets(values: np.ndarray) -> dict[str, np.ndarray]:
         "positive": np.exp(score / 4),
         "rank": np.digitize(score, [-1, 0, 1]),
         "fraction": 1 / (1 + np.exp(-score)),
+        "targets": np.stack([score, -2 * score], axis=1),
     }
 
 
@@ -64,6 +69,9 @@ XGBOOST: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "xgb_categories": ("binary:logistic", "binary", {"max_cat_to_onehot": 1}),
     "xgb_onehot": ("reg:squarederror", "number", {"max_cat_to_onehot": 100}),
+    "xgb_dart": ("binary:logistic", "binary", {"booster": "dart", "rate_drop": 0.5, "one_drop": 1}),
+    "xgb_targets": ("reg:squarederror", "targets", {}),
+    "xgb_vectors": ("reg:squarederror", "targets", {"multi_strategy": "multi_output_tree"}),
 }
 
 LIGHTGBM: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -85,6 +93,72 @@ LIGHTGBM: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "lgb_categories": ("regression", "number", {"min_data_per_group": 5, "cat_smooth": 1}),
 }
+
+
+# Estimators of scikit-learn, which Treelite imports: the class, the target, its parameters.
+SKLEARN: dict[str, tuple[type, str, dict[str, Any]]] = {
+    "tl_forest": (sklearn.ensemble.RandomForestClassifier, "classes", {}),
+    "tl_two_classes": (sklearn.ensemble.ExtraTreesClassifier, "binary", {}),
+    "tl_targets": (sklearn.ensemble.RandomForestRegressor, "targets", {}),
+    "tl_boosted": (
+        sklearn.ensemble.HistGradientBoostingClassifier,
+        "classes",
+        {"categorical_features": [FEATURES - 1]},
+    ),
+    "tl_isolation": (sklearn.ensemble.IsolationForest, "number", {"max_samples": 20}),
+}
+
+
+def train_sklearn(name: str, values: np.ndarray, count: int, depth: int) -> treelite.Model:
+    kind, target, more = SKLEARN[name]
+    size = {"max_iter": count} if name == "tl_boosted" else {"n_estimators": count}
+    if name != "tl_isolation":
+        size["max_depth"] = depth
+    estimator = kind(**size, **more, random_state=1)
+    return treelite.sklearn.import_model(estimator.fit(values, targets(values)[target]))
+
+
+def all_comparisons() -> treelite.Model:
+    """Two trees with each comparison of numbers, and categories that go left and right."""
+    model = builder.ModelBuilder(
+        threshold_type="float32",
+        leaf_output_type="float32",
+        metadata=builder.Metadata(FEATURES, "kRegressor", True, 1, [1], (1, 1)),
+        tree_annotation=builder.TreeAnnotation(2, [0, 0], [0, 0]),
+        postprocessor=builder.PostProcessorFunc("exponential_standard_ratio", ratio_c=1.5),
+        base_scores=[0.25],
+    )
+    comparisons = [["<", "<=", ">"], [">=", "left", "right"]]
+    for tree, splits in enumerate(comparisons):
+        model.start_tree()
+        for node, split in enumerate(splits):
+            model.start_node(node)
+            children = {"left_child_key": 2 * node + 1, "right_child_key": 2 * node + 2}
+            if split in ("left", "right"):
+                listed = [0, 1, 5, 17, 33]
+                model.categorical_test(
+                    4, default_left=True, category_list=listed, category_list_right_child=split == "right", **children
+                )
+            else:
+                threshold = 0.0 if node else 0.125
+                model.numerical_test(
+                    node, threshold, default_left=node == 1, opname=split, **children
+                )
+            model.end_node()
+        for node in range(len(splits), 2 * len(splits) + 1):
+            model.start_node(node)
+            model.leaf((node - 4.5) / (3 + tree))
+            model.end_node()
+        model.end_tree()
+    return model.commit()
+
+
+def train_treelite(values: np.ndarray, count: int, depth: int) -> dict[str, treelite.Model]:
+    models = {name: train_sklearn(name, values, count, depth) for name in SKLEARN}
+    booster = train_xgboost("xgb_logistic", values, count, depth)
+    models["tl_xgboost"] = treelite.frontend.from_xgboost(booster)
+    models["tl_comparisons"] = all_comparisons()
+    return models
 
 
 def train_xgboost(name: str, values: np.ndarray, count: int, depth: int) -> xgb.Booster:
@@ -150,6 +224,11 @@ def main(folder: Path, trees: int, depth: int, row_count: int) -> None:
             model.save_model(folder / f"{name}.txt")
             predicted = as_json(model.predict(asked).reshape(len(asked), -1))
             golden.write(json.dumps({"file": f"{name}.txt", "predicted": predicted}) + "\n")
+        for name, model in train_treelite(training, trees, depth).items():
+            model.serialize(folder / f"{name}.tl")
+            scores = treelite.gtil.predict(model, asked, nthread=1)
+            predicted = as_json(scores.reshape(len(asked), -1))
+            golden.write(json.dumps({"file": f"{name}.tl", "predicted": predicted}) + "\n")
 
 
 if __name__ == "__main__":
