@@ -43,7 +43,7 @@ MOST_MEBIBYTES = {
 
 # Made where their runtimes are installed, as in CI.
 FRAMEWORK_MEBIBYTES = {
-    "nereid-backend-generative": 1,
+    "nereid-backend-generative": 6,
     "nereid-backend-openvino": 110,
     "nereid-backend-pytorch": 460,
     "nereid-backend-tensorflow": 850,
@@ -100,7 +100,7 @@ CARRIED = {
     "libtritonserver": {"rapidjson-dev": "MIT"},
     "nereid": {"libboost1.81-dev": "BSL-1.0", "rapidjson-dev": "MIT", "uplot": "MIT"},
     "nereid-backend-fil": {"rapidjson-dev": "MIT"},
-    "nereid-backend-generative": {"rapidjson-dev": "MIT"},
+    "nereid-backend-generative": {"openvino-tokenizers": "Apache-2.0", "rapidjson-dev": "MIT"},
     "nereid-backend-identity": {"rapidjson-dev": "MIT"},
     "nereid-backend-onnxruntime": {"onnxruntime": "MIT", "rapidjson-dev": "MIT"},
     "nereid-backend-openvino": {

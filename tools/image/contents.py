@@ -32,6 +32,7 @@ CARRIED = (
     ("libonnxruntime.so*", "onnxruntime", "onnxruntime", Licence("MIT")),
     ("libonnxruntime_providers_openvino_plugin.so", "openvino", "onnxruntime-ep-openvino", Licence("MIT")),
     ("libopenvino.so*", "openvino", "openvino", Licence("Apache-2.0")),
+    ("libopenvino_tokenizers.so", "openvino", "openvino-tokenizers", Licence("Apache-2.0")),
     ("libtorch_cpu.so", "pytorch", "torch", Licence("BSD-3-Clause")),
     ("libcupti.so*", "pytorch", "nvidia-cuda-cupti", NVIDIA),
     ("libcudart.so*", "pytorch", "nvidia-cuda-runtime", NVIDIA),
