@@ -98,7 +98,7 @@ bool IsRead(const OptionSpec& spec, std::string_view name) {
 
 // Parameters that the server reads itself, and checks.
 bool IsServers(std::string_view name) {
-  return name.starts_with("nereid.") || name.starts_with("tfs.") ||
+  return name.starts_with("nereid.") || name.starts_with("tfs.") || name.starts_with("openai.") ||
          name == "TRITON_BATCH_STRATEGY_PATH";
 }
 

@@ -176,8 +176,8 @@ TEST_F(OptionsTest, NamesThatAreOnlyPassedOnAreComparedWithThoseThatAreRead) {
 }
 
 TEST_F(OptionsTest, WhatTheServerReadsIsNotUnknown) {
-  EXPECT_TRUE(Read({"nereid.target_p99_us", "5000", "tfs.version_labels", "a=1",
-                    "TRITON_BATCH_STRATEGY_PATH", "a.so"})
+  EXPECT_TRUE(Read({"nereid.target_p99_us", "5000", "tfs.version_labels", "a=1", "openai.takes",
+                    "n", "TRITON_BATCH_STRATEGY_PATH", "a.so"})
                   .ok());
   EXPECT_EQ(log_, "");
 }

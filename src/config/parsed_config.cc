@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/parsed_config.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <utility>
@@ -109,6 +110,10 @@ absl::Status ParsedConfig::MergeBackendUpdate(uint32_t config_version, absl::str
   *proto_->mutable_output() = update.output();
   if (update.has_model_transaction_policy()) {
     *proto_->mutable_model_transaction_policy() = update.model_transaction_policy();
+  }
+  // What the OpenAI routes want to know, and a backend has read from the model's own files.
+  for (const auto& [name, parameter] : update.parameters()) {
+    if (absl::StartsWith(name, "openai.")) proto_->mutable_parameters()->insert({name, parameter});
   }
   provided_ = true;
   NormalizeConfig(proto_.get());

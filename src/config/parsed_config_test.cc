@@ -11,6 +11,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 ParsedConfig Parsed(absl::string_view text, bool provided = true) {
   return ParsedConfig(std::make_unique<inference::ModelConfig>(ConfigFromText(text)), provided);
@@ -84,6 +86,20 @@ TEST(ParsedConfigTest, BackendCompletesTensorsBatchingAndTransactions) {
   EXPECT_EQ(model.instances.size(), 1u);
   EXPECT_TRUE(model.batching.enabled);
   EXPECT_THAT(model.batching.preferred_batch_sizes, ElementsAre(8));
+}
+
+TEST(ParsedConfigTest, BackendAddsWhatTheOpenAiRoutesWantToKnow) {
+  ParsedConfig config = Parsed(
+      "name: 'm' backend: 'b' parameters { key: 'openai.takes' value { string_value: 'n' } }");
+  ASSERT_EQ(
+      config.MergeBackendUpdate(1, R"({"parameters":{"openai.takes":{"string_value":"top_k"},)"
+                                   R"("openai.chat_template":{"string_value":"chatml"},)"
+                                   R"("other":{"string_value":"1"}}})"),
+      absl::OkStatus());
+  ASSERT_EQ(config.NormalizeInstanceGroups({}), absl::OkStatus());
+  EXPECT_THAT(
+      config.Compile(1).value().parameters,
+      UnorderedElementsAre(Pair("openai.takes", "n"), Pair("openai.chat_template", "chatml")));
 }
 
 TEST(ParsedConfigTest, BackendMayNotChangeTheScheduler) {
