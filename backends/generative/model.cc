@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "backends/generative/loop/answer.h"
+#include "backends/generative/notes.h"
 #include "backends/generative/options.h"
 #include "backends/sdk/batch.h"
 #include "backends/sdk/cpu_budget.h"
@@ -23,61 +24,77 @@ namespace {
 
 constexpr const char* kFiles[] = {"openvino_model.xml"};
 
-// A tensor of the model; the optional ones have one element.
+// A tensor of the model. `of_text`: only of one with a tokenizer.
 struct Tensor {
   const char* name;
   TRITONSERVER_DataType type;
   int64_t dim;
-  bool optional;
+  bool of_text = false;
 };
 constexpr Tensor kInputs[] = {
-    {kInputIds, TRITONSERVER_TYPE_INT64, -1, false},
-    {kMaxTokens, TRITONSERVER_TYPE_INT64, 1, true},
-    {kStream, TRITONSERVER_TYPE_BOOL, 1, true},
-    {kSamplingParameters, TRITONSERVER_TYPE_BYTES, 1, true},
+    {kTextInput, TRITONSERVER_TYPE_BYTES, 1, true},
+    {kInputIds, TRITONSERVER_TYPE_INT64, -1},
+    {kMaxTokens, TRITONSERVER_TYPE_INT64, 1},
+    {kStream, TRITONSERVER_TYPE_BOOL, 1},
+    {kSamplingParameters, TRITONSERVER_TYPE_BYTES, 1},
 };
-constexpr Tensor kOutput = {kOutputIds, TRITONSERVER_TYPE_INT64, -1, false};
+constexpr Tensor kOutputs[] = {
+    {kTextOutput, TRITONSERVER_TYPE_BYTES, 1, true}, {kOutputIds, TRITONSERVER_TYPE_INT64, -1},
+    {kFinishReason, TRITONSERVER_TYPE_BYTES, 1},     {kInputCount, TRITONSERVER_TYPE_UINT32, 1},
+    {kOutputCount, TRITONSERVER_TYPE_UINT32, 1},
+};
+// Fields of OpenAI's routes that sampling_parameters may hold besides those that all models take.
+constexpr const char* kFurtherFields =
+    "ignore_eos,include_stop_str_in_output,logit_bias,min_p,min_tokens,repetition_penalty,"
+    "stop_token_ids,top_k";
 
-Json ToJson(const Tensor& tensor) {
+using Tensors = std::span<const Tensor>;
+
+std::string NamesOf(Tensors tensors, bool with_text) {
+  std::string names;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.of_text && !with_text) continue;
+    names += StrCat(names.empty() ? "" : ", ", tensor.name);
+  }
+  return names;
+}
+
+// All but the prompt may be left out, and so may a prompt of tokens where one of text will do.
+Json ToJson(const Tensor& tensor, bool is_optional) {
   Json json = Json::MakeObject();
   json.Set("name", tensor.name);
   json.Set("data_type", ConfigTypeName(tensor.type));
   json.Set("dims", JsonInts({tensor.dim}));
-  if (tensor.optional) json.Set("optional", true);
+  if (is_optional) json.Set("optional", true);
   return json;
 }
 
-Error Check(const ModelConfig& config, const TensorConfig& given, const Tensor* expected) {
-  if (expected != nullptr && given.type == expected->type && given.model_dims().size() == 1) {
-    return Error();
+Json::Array ToJson(Tensors tensors, bool are_inputs, bool with_text) {
+  Json::Array array;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.of_text && !with_text) continue;
+    const bool is_prompt = std::string_view(tensor.name) == kInputIds;
+    array.push_back(ToJson(tensor, are_inputs && (with_text || !is_prompt)));
   }
-  if (expected == nullptr) {
-    return Error::InvalidArg(StrCat(
-        "unable to load model '", config.name, "': the configuration has a tensor '", given.name,
-        "': expected the inputs input_ids, max_tokens, stream and sampling_parameters and the "
-        "output output_ids"));
+  return array;
+}
+
+Error Check(const ModelConfig& config, const TensorConfig& given, Tensors known, bool with_text) {
+  const auto expected = std::find_if(known.begin(), known.end(), [&](const Tensor& one) {
+    return given.name == one.name && (with_text || !one.of_text);
+  });
+  if (expected == known.end()) {
+    return Error::InvalidArg(
+        StrCat("unable to load model '", config.name, "': the configuration has a tensor '",
+               given.name, "': expected the inputs ", NamesOf(kInputs, with_text),
+               " and the outputs ", NamesOf(kOutputs, with_text),
+               with_text ? "" : ", because there is no openvino_tokenizer.xml"));
   }
+  if (given.type == expected->type && given.model_dims().size() == 1) return Error();
   return Error::InvalidArg(StrCat("unable to load model '", config.name, "': '", given.name,
                                   "' is ", ConfigTypeName(given.type), " ",
                                   ShapeToString(given.model_dims()), ": expected ",
                                   ConfigTypeName(expected->type), " [", expected->dim, "]"));
-}
-
-// The object in the file `path`; an empty one if there is no file.
-Result<Json> ReadObject(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Json::MakeObject();
-  std::ostringstream text;
-  text << file.rdbuf();
-  Result<Json> json = Json::Parse(text.str());
-  if (json.ok()) return json;
-  return Error::InvalidArg(StrCat("'", path.string(), "' is no JSON: ", json.error().message()));
-}
-
-// One token, or an array of them.
-std::vector<Token> TokensIn(const Json& json) {
-  if (json.is_int()) return {json.AsInt()};
-  return json.AsInts();
 }
 
 }  // namespace
@@ -99,10 +116,11 @@ Result<std::unique_ptr<GenerativeModel>> GenerativeModel::Create(TRITONBACKEND_M
 
 Error GenerativeModel::Load(TRITONBACKEND_Model* handle) {
   NB_ASSIGN_OR_RETURN(const OptionValues given, ReadParameters(kGenerativeOptions, config_));
+  NB_ASSIGN_OR_RETURN(const std::filesystem::path path, FindModelFile(config_, kFiles));
+  NB_RETURN_IF_ERROR(LoadTokenizer(handle, path.parent_path()));
+  NB_RETURN_IF_ERROR(ReadNotes(path.parent_path()));
   if (config_.auto_complete) NB_RETURN_IF_ERROR(Complete(handle));
   NB_RETURN_IF_ERROR(CheckConfig());
-  NB_ASSIGN_OR_RETURN(const std::filesystem::path path, FindModelFile(config_, kFiles));
-  NB_RETURN_IF_ERROR(ReadNotes(path.parent_path().string()));
   PagedModelOptions options;
   options.threads = static_cast<int>(given.Integer("INFERENCE_NUM_THREADS").value_or(0));
   if (options.threads == 0) options.threads = ReadCpuBudget().threads;
@@ -114,24 +132,37 @@ Error GenerativeModel::Load(TRITONBACKEND_Model* handle) {
               ": threads: ", options.threads, "; FP32 is computed in ", network_->precision(),
               "; keys and values: ", scheduling_.blocks, " blocks for ", scheduling_.block_size,
               " tokens in each instance; context: ",
-              limits_.context == 0 ? "unknown" : StrCat(limits_.context, " tokens"));
+              limits_.context == 0 ? "unknown" : StrCat(limits_.context, " tokens"), "; tokenizer: ",
+              tokenizer_ == nullptr ? "none" : "yes", "; chat template: ",
+              chat_format_.empty() ? "none" : chat_format_);
   return Error();
 }
 
 Error GenerativeModel::Complete(TRITONBACKEND_Model* handle) {
   Json json = config_.json;
-  if (config_.inputs.empty()) {
-    Json::Array inputs;
-    for (const Tensor& tensor : kInputs) inputs.push_back(ToJson(tensor));
-    json.Set("input", std::move(inputs));
-  }
-  if (config_.outputs.empty()) json.Set("output", Json::Array{ToJson(kOutput)});
+  const bool with_text = tokenizer_ != nullptr;
+  if (config_.inputs.empty()) json.Set("input", ToJson(kInputs, true, with_text));
+  if (config_.outputs.empty()) json.Set("output", ToJson(kOutputs, false, with_text));
+  if (with_text) json.Set("parameters", TextParameters());
   Json policy = Json::MakeObject();
   policy.Set("decoupled", true);
   json.Set("model_transaction_policy", std::move(policy));
   NB_RETURN_IF_ERROR(SetModelConfig(handle, json));
   NB_ASSIGN_OR_RETURN(config_, ReadModelConfig(handle));
   return Error();
+}
+
+Json GenerativeModel::TextParameters() const {
+  Json parameters = config_.json["parameters"];
+  const auto add = [&parameters](const char* name, std::string_view value) {
+    if (parameters.Has(name) || value.empty()) return;
+    Json parameter = Json::MakeObject();
+    parameter.Set("string_value", std::string(value));
+    parameters.Set(name, std::move(parameter));
+  };
+  add("openai.chat_template", chat_format_);
+  add("openai.takes", kFurtherFields);
+  return parameters;
 }
 
 Error GenerativeModel::CheckConfig() const {
@@ -144,29 +175,43 @@ Error GenerativeModel::CheckConfig() const {
     return Error::InvalidArg(StrCat("unable to load model '", config_.name,
                                     "': model_transaction_policy has to say decoupled: true"));
   }
-  for (const TensorConfig& input : config_.inputs) {
-    const auto* const found =
-        std::find_if(std::begin(kInputs), std::end(kInputs),
-                     [&](const Tensor& one) { return input.name == one.name; });
-    NB_RETURN_IF_ERROR(Check(config_, input, found == std::end(kInputs) ? nullptr : found));
-  }
-  for (const TensorConfig& output : config_.outputs) {
-    NB_RETURN_IF_ERROR(Check(config_, output, output.name == kOutput.name ? &kOutput : nullptr));
-  }
-  if (config_.FindInput(kInputIds) != nullptr && !config_.outputs.empty()) return Error();
-  return Error::InvalidArg(StrCat("unable to load model '", config_.name,
-                                  "': the configuration has to have the input ", kInputIds,
-                                  " and the output ", kOutputIds));
+  return CheckTensors();
 }
 
-Error GenerativeModel::ReadNotes(const std::string& folder) {
-  NB_ASSIGN_OR_RETURN(const Json config, ReadObject(std::filesystem::path(folder) / "config.json"));
-  NB_ASSIGN_OR_RETURN(const Json generation,
-                      ReadObject(std::filesystem::path(folder) / "generation_config.json"));
-  limits_.context = std::max<int64_t>(config["max_position_embeddings"].AsInt(), 0);
-  // The second file is about generation alone, and is the newer one of the two.
-  end_tokens_ = TokensIn(generation["eos_token_id"]);
-  if (end_tokens_.empty()) end_tokens_ = TokensIn(config["eos_token_id"]);
+Error GenerativeModel::CheckTensors() const {
+  const bool with_text = tokenizer_ != nullptr;
+  for (const TensorConfig& input : config_.inputs) {
+    NB_RETURN_IF_ERROR(Check(config_, input, kInputs, with_text));
+  }
+  for (const TensorConfig& output : config_.outputs) {
+    NB_RETURN_IF_ERROR(Check(config_, output, kOutputs, with_text));
+  }
+  const auto has = [this](const char* name) { return config_.FindInput(name) != nullptr; };
+  if ((has(kInputIds) || has(kTextInput)) && !config_.outputs.empty()) return Error();
+  return Error::InvalidArg(
+      StrCat("unable to load model '", config_.name, "': the configuration has no ",
+             config_.outputs.empty() ? "output" : "prompt", ": expected the input ", kInputIds,
+             with_text ? StrCat(" or ", kTextInput) : "", ", and the output ",
+             with_text ? kTextOutput : kOutputIds));
+}
+
+Error GenerativeModel::LoadTokenizer(TRITONBACKEND_Model* handle,
+                                     const std::filesystem::path& folder) {
+  TRITONBACKEND_Backend* backend = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_ModelBackend(handle, &backend));
+  NB_ASSIGN_OR_RETURN(const std::string libraries, BackendFolder(backend));
+  NB_ASSIGN_OR_RETURN(tokenizer_, TextModel::Load(folder, libraries));
+  return Error();
+}
+
+Error GenerativeModel::ReadNotes(const std::filesystem::path& folder) {
+  NB_ASSIGN_OR_RETURN(ModelNotes notes, ReadModelNotes(folder));
+  limits_.context = notes.context;
+  end_tokens_ = std::move(notes.end_tokens);
+  if (tokenizer_ == nullptr) return Error();
+  if (end_tokens_.empty() && tokenizer_->end_token()) end_tokens_ = {*tokenizer_->end_token()};
+  if (notes.chat_template.empty()) notes.chat_template = tokenizer_->chat_template();
+  chat_format_ = ChatFormatOf(notes.chat_template);
   return Error();
 }
 
@@ -191,32 +236,40 @@ Error GenerativeModel::SetScheduling(const OptionValues& given) {
   scheduling_.max_sequences = static_cast<size_t>(sequences);
   scheduling_.max_waiting = static_cast<size_t>(given.Integer("max_waiting").value_or(1024));
   scheduling_.prefix_cache = given.Bool("prefix_cache").value_or(true);
+  limits_.memory = int64_t{scheduling_.blocks} * scheduling_.block_size;
   return Error();
 }
 
 GenerativeInstance::GenerativeInstance(TRITONBACKEND_ModelInstance* handle,
                                        const GenerativeModel& model,
-                                       std::unique_ptr<StepNetwork> network)
+                                       std::unique_ptr<StepNetwork> network,
+                                       std::unique_ptr<Tokenizer> tokenizer)
     : handle_(handle),
       model_(model),
+      tokenizer_(std::move(tokenizer)),
       loop_(std::move(network), model.scheduling(), model.end_tokens()) {}
 
 Result<std::unique_ptr<GenerativeInstance>> GenerativeInstance::Create(
     TRITONBACKEND_ModelInstance* handle, const GenerativeModel& model) {
   NB_ASSIGN_OR_RETURN(std::unique_ptr<StepNetwork> network,
                       PagedNetwork::Create(model.network(), model.scheduling().blocks));
+  std::unique_ptr<Tokenizer> tokenizer;
+  if (model.tokenizer() != nullptr) {
+    NB_ASSIGN_OR_RETURN(tokenizer, TextNetwork::Create(*model.tokenizer()));
+  }
   return std::unique_ptr<GenerativeInstance>(
-      new GenerativeInstance(handle, model, std::move(network)));
+      new GenerativeInstance(handle, model, std::move(network), std::move(tokenizer)));
 }
 
 Error GenerativeInstance::Begin(TRITONBACKEND_Request* request) {
   TRITONBACKEND_ResponseFactory* factory = nullptr;
   NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseFactoryNew(&factory, request));
   OwnedFactory owned(factory);
-  Result<Generation> wanted = ReadGeneration(request, model_.limits());
-  const bool stream = wanted.ok() && wanted->stream;
-  auto answer = std::make_unique<ResponseAnswer>(handle_, std::move(owned), stream);
+  auto answer = std::make_unique<ResponseAnswer>(
+      handle_, std::move(owned), AnswerOutputs::Of(request, model_.config()), tokenizer_.get());
+  Result<Generation> wanted = ReadGeneration(request, model_.limits(), tokenizer_.get());
   if (wanted.ok()) {
+    answer->Begin(*wanted);
     loop_.Add(*std::move(wanted), std::move(answer));
     return Error();
   }

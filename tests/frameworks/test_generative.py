@@ -150,7 +150,12 @@ def test_without_configuration(server: ServerProcess) -> None:
         "stream",
         "sampling_parameters",
     ]
-    assert [one["name"] for one in config["output"]] == ["output_ids"]
+    assert [one["name"] for one in config["output"]] == [
+        "output_ids",
+        "finish_reason",
+        "num_input_tokens",
+        "num_output_tokens",
+    ]
     document = {"input_ids": [5, 7], "sampling_parameters": '{"ignore_eos": true}'}
     assert len(tokens_of(server, "bare", document)) == 16
 

@@ -1,20 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answer: where a TokenLoop puts the tokens of a request. One thread at a time.
 //
-// ResponseAnswer sends them as responses. While the client reads slowly, tokens gather and go
-// together in the next response.
+// ResponseAnswer sends them as responses, and their text. While the client reads slowly, tokens
+// gather and go together in the next response.
 #ifndef NEREID_BACKENDS_GENERATIVE_LOOP_ANSWER_H_
 #define NEREID_BACKENDS_GENERATIVE_LOOP_ANSWER_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "backends/generative/loop/generation.h"
 #include "backends/generative/scheduler/block_pool.h"
+#include "backends/generative/text/text_stream.h"
+#include "backends/generative/text/tokenizer.h"
 #include "backends/sdk/error.h"
+#include "backends/sdk/model_config.h"
 #include "backends/sdk/response_factory.h"
 #include "triton/core/tritonbackend.h"
 
 namespace nereid_backend {
+
+inline constexpr const char* kTextOutput = "text_output";
+inline constexpr const char* kOutputIds = "output_ids";
+inline constexpr const char* kFinishReason = "finish_reason";
+inline constexpr const char* kInputCount = "num_input_tokens";
+inline constexpr const char* kOutputCount = "num_output_tokens";
+
+// Why an answer has ended.
+enum class FinishReason { kStop, kLength };
 
 class Answer {
  public:
@@ -22,33 +37,64 @@ class Answer {
 
   // Whether nobody waits for the answer any more.
   virtual bool IsCancelled() const = 0;
-  virtual void Add(Token token) = 0;
-  // Sends the tokens that were added, if there are any and the client wants them now.
+  // True: with this token the text has come to a stop string, and the answer is complete. Throws.
+  virtual bool Add(Token token) = 0;
+  // A token that ends the sequence, and is not part of the text.
+  virtual void AddEnd(Token token) = 0;
+  // Sends what was added, if there is anything and the client wants it now.
   virtual Error Send() = 0;
-  // Sends the last of them. Nothing follows, except Fail after an error.
-  virtual Error Finish() = 0;
+  // Sends the last of it. Nothing follows, except Fail after an error.
+  virtual Error Finish(FinishReason reason) = 0;
   // Ends the answer with `error`. Nothing follows.
   virtual void Fail(const Error& error) = 0;
 };
 
+// The outputs that a request wants.
+struct AnswerOutputs {
+  bool text = false;
+  bool tokens = false;
+  bool reason = false;
+  bool input_count = false;
+  bool output_count = false;
+
+  static AnswerOutputs Of(TRITONBACKEND_Request* request, const ModelConfig& config);
+};
+
 class ResponseAnswer : public Answer {
  public:
-  // With `stream`, Send sends what there is; otherwise only Finish sends.
-  ResponseAnswer(TRITONBACKEND_ModelInstance* instance, OwnedFactory factory, bool stream);
+  // `tokenizer`: null if the model has none; outlives the answer.
+  ResponseAnswer(TRITONBACKEND_ModelInstance* instance, OwnedFactory factory,
+                 const AnswerOutputs& outputs, Tokenizer* tokenizer);
+  // What the request asks for. Before anything else but Fail.
+  void Begin(const Generation& generation);
 
   bool IsCancelled() const override;
-  void Add(Token token) override { unsent_.push_back(token); }
+  bool Add(Token token) override;
+  void AddEnd(Token token) override { unsent_.push_back(token); }
   Error Send() override;
-  Error Finish() override;
+  Error Finish(FinishReason reason) override;
   void Fail(const Error& error) override;
 
  private:
-  Error SendTokens(uint32_t flags);
-  Error Fill(TRITONBACKEND_Response* response) const;
+  // `reason`: none while the sequence goes on.
+  Error SendPart(uint32_t flags, const char* reason);
+  Error Fill(TRITONBACKEND_Response* response, const char* reason) const;
 
   TRITONBACKEND_ModelInstance* const instance_;
   const OwnedFactory factory_;
-  const bool stream_;
+  const AnswerOutputs outputs_;
+  Tokenizer* const tokenizer_;
+  bool stream_ = false;  // Send sends what there is; otherwise only Finish sends
+  int64_t min_tokens_ = 0;
+  uint32_t prompt_size_ = 0;
+  // Until the first token, which makes text_: its decoding is the loop's.
+  std::vector<Token> prompt_end_;
+  std::vector<std::string> stops_;
+  bool include_stop_ = false;
+
+  std::optional<TextStream> text_;
+  int64_t added_ = 0;
+  std::string unsent_text_;
   std::vector<Token> unsent_;
   uint64_t since_;  // the last response, or the beginning
 };

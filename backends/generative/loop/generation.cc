@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "backends/generative/text/text_stream.h"
 #include "backends/sdk/json.h"
 #include "backends/sdk/tensor.h"
 
@@ -13,6 +14,9 @@ namespace nereid_backend {
 namespace {
 
 constexpr int64_t kMostTokens = int64_t{1} << 30;
+// A text may hold back as much, and is compared with each of them after each token.
+constexpr size_t kMostStops = 16;
+constexpr size_t kLongestStop = 256;
 
 Error Refuse(std::string_view name, const Json& value, std::string_view expected) {
   return Error::InvalidArg(
@@ -52,6 +56,26 @@ Error ReadTokens(std::string_view name, const Json& value, std::vector<Token>* t
   }
   *tokens = value.AsInts();
   return Error();
+}
+
+// A text, or an array of them.
+Error ReadStops(std::string_view name, const Json& value, std::vector<std::string>* stops) {
+  const Json::Array one = value.is_string() ? Json::Array{value} : Json::Array();
+  const Json::Array& items = value.is_string() ? one : value.items();
+  stops->clear();
+  for (const Json& item : items) {
+    if (item.is_string()) stops->push_back(item.AsString());
+  }
+  const bool right = std::all_of(stops->begin(), stops->end(), [](const std::string& stop) {
+    return !stop.empty() && stop.size() <= kLongestStop;
+  });
+  if (right && (value.is_string() || value.is_array()) && stops->size() == items.size() &&
+      items.size() <= kMostStops) {
+    return Error();
+  }
+  return Refuse(
+      name, value,
+      StrCat("a text of 1 to ", kLongestStop, " bytes, or up to ", kMostStops, " of them"));
 }
 
 Error ReadBias(std::string_view name, const Json& value,
@@ -96,16 +120,21 @@ Error ReadOne(std::string_view name, const Json& value, Generation* to) {
     to->seed = static_cast<uint64_t>(seed);
     return Error();
   }
-  if (name == "max_tokens") return ReadInteger(name, value, 1, kMostTokens, &to->max_tokens);
+  if (name == "max_tokens") {
+    to->has_max_tokens = true;
+    return ReadInteger(name, value, 1, kMostTokens, &to->max_tokens);
+  }
   if (name == "min_tokens") return ReadInteger(name, value, 0, kMostTokens, &to->min_tokens);
   if (name == "ignore_eos") return ReadFlag(name, value, &to->ignore_end);
   if (name == "stop_token_ids") return ReadTokens(name, value, &to->stop_tokens);
+  if (name == "stop") return ReadStops(name, value, &to->stops);
+  if (name == "include_stop_str_in_output") return ReadFlag(name, value, &to->include_stop);
   if (name == "logit_bias") return ReadBias(name, value, &sampling.logit_bias);
   return Error::InvalidArg(StrCat(
       "sampling parameter '", name,
       "' is unknown: expected temperature, top_k, top_p, min_p, repetition_penalty, "
-      "presence_penalty, frequency_penalty, logit_bias, seed, max_tokens, min_tokens, ignore_eos "
-      "or stop_token_ids"));
+      "presence_penalty, frequency_penalty, logit_bias, seed, max_tokens, min_tokens, ignore_eos, "
+      "stop_token_ids, stop or include_stop_str_in_output"));
 }
 
 Result<std::string> BytesOf(const InputView& input) {
@@ -132,26 +161,61 @@ std::vector<T> ValuesOf(const std::string& bytes) {
   return values;
 }
 
-Error ReadInput(const InputView& input, bool* has_max_tokens, int64_t* max_tokens,
-                Generation* generation) {
+Result<std::string> OneText(const InputView& input) {
+  NB_ASSIGN_OR_RETURN(const std::string bytes, OneElement(input));
+  std::vector<std::string_view> texts;
+  NB_RETURN_IF_ERROR(ParseBytes(bytes, 1, &texts));
+  return std::string(texts[0]);
+}
+
+// What a request says outside of `generation`, or in an order of its own.
+struct Asked {
+  std::optional<std::string> text;
+  bool has_ids = false;
+  std::optional<int64_t> max_tokens;
+};
+
+Error ReadInput(const InputView& input, Asked* asked, Generation* generation) {
   const std::string_view name = input.name;
-  if (name == kInputIds) {
+  if (name == kTextInput) {
+    NB_ASSIGN_OR_RETURN(asked->text, OneText(input));
+  } else if (name == kInputIds) {
     NB_ASSIGN_OR_RETURN(const std::string bytes, BytesOf(input));
     generation->prompt = ValuesOf<Token>(bytes);
-    return Error();
-  }
-  NB_ASSIGN_OR_RETURN(const std::string bytes, OneElement(input));
-  if (name == kMaxTokens) {
-    *max_tokens = ValuesOf<int64_t>(bytes).at(0);
-    *has_max_tokens = true;
+    asked->has_ids = true;
+  } else if (name == kMaxTokens) {
+    NB_ASSIGN_OR_RETURN(const std::string bytes, OneElement(input));
+    asked->max_tokens = ValuesOf<int64_t>(bytes).at(0);
   } else if (name == kStream) {
+    NB_ASSIGN_OR_RETURN(const std::string bytes, OneElement(input));
     generation->stream = bytes.at(0) != 0;
   } else if (name == kSamplingParameters) {
-    std::vector<std::string_view> texts;
-    NB_RETURN_IF_ERROR(ParseBytes(bytes, 1, &texts));
-    if (!texts[0].empty()) return ReadSamplingParameters(texts[0], generation);
+    NB_ASSIGN_OR_RETURN(const std::string json, OneText(input));
+    if (!json.empty()) return ReadSamplingParameters(json, generation);
   }
   return Error();
+}
+
+Error EncodePrompt(std::string_view text, Tokenizer* tokenizer, Generation* generation) {
+  if (ValidUtf8(text) != text) {
+    return Error::InvalidArg(StrCat("input '", kTextInput, "' is not UTF-8: expected a text"));
+  }
+  NB_ASSIGN_OR_RETURN(generation->prompt, tokenizer->Encode(text));
+  generation->from_text = true;
+  return Error();
+}
+
+Error ReadPrompt(const Asked& asked, Tokenizer* tokenizer, Generation* generation) {
+  if (tokenizer == nullptr && !generation->stops.empty()) {
+    return Error::InvalidArg(
+        "sampling parameter 'stop' is about text, and the model has no tokenizer: expected "
+        "'stop_token_ids'");
+  }
+  if (asked.text.has_value() == asked.has_ids) {
+    return Error::InvalidArg(StrCat("the request has ", asked.has_ids ? "both" : "neither", " of '",
+                                    kTextInput, "' and '", kInputIds, "': expected one of them"));
+  }
+  return asked.has_ids ? Error() : EncodePrompt(*asked.text, tokenizer, generation);
 }
 
 }  // namespace
@@ -171,8 +235,9 @@ Error ReadSamplingParameters(std::string_view json, Generation* generation) {
 }
 
 Error CheckGeneration(const Generation& generation, const GenerationLimits& limits) {
+  const char* const input = generation.from_text ? kTextInput : kInputIds;
   if (generation.prompt.empty()) {
-    return Error::InvalidArg(StrCat("input '", kInputIds, "' is empty: expected a token or more"));
+    return Error::InvalidArg(StrCat("input '", input, "' is empty: expected a token or more"));
   }
   if (generation.max_tokens < 1 || generation.max_tokens > kMostTokens) {
     return Error::InvalidArg(
@@ -181,8 +246,8 @@ Error CheckGeneration(const Generation& generation, const GenerationLimits& limi
   for (const Token token : generation.prompt) {
     if (token >= 0 && (limits.vocabulary == 0 || token < limits.vocabulary)) continue;
     const int64_t most = limits.vocabulary == 0 ? INT64_MAX : limits.vocabulary - 1;
-    return Error::InvalidArg(StrCat("input '", kInputIds, "' has the token ", token,
-                                    ": expected tokens from 0 to ", most));
+    return Error::InvalidArg(
+        StrCat("input '", input, "' has the token ", token, ": expected tokens from 0 to ", most));
   }
   const auto prompt = static_cast<int64_t>(generation.prompt.size());
   if (limits.context == 0 || prompt + generation.max_tokens <= limits.context) return Error();
@@ -191,18 +256,32 @@ Error CheckGeneration(const Generation& generation, const GenerationLimits& limi
                                   " tokens of the network's context"));
 }
 
-Result<Generation> ReadGeneration(TRITONBACKEND_Request* request, const GenerationLimits& limits) {
+void ChooseMaxTokens(const GenerationLimits& limits, Generation* generation) {
+  if (generation->has_max_tokens || !generation->from_text) return;
+  const int64_t room =
+      limits.context == 0 ? limits.memory : std::min(limits.context, limits.memory);
+  // One more than there is room for is refused with the numbers.
+  generation->max_tokens =
+      std::max<int64_t>(room - static_cast<int64_t>(generation->prompt.size()), 1);
+}
+
+Result<Generation> ReadGeneration(TRITONBACKEND_Request* request, const GenerationLimits& limits,
+                                  Tokenizer* tokenizer) {
   Generation generation;
   uint32_t count = 0;
   NB_RETURN_IF_ERROR(TRITONBACKEND_RequestInputCount(request, &count));
-  bool has_max_tokens = false;
-  int64_t max_tokens = 0;
+  Asked asked;
   for (uint32_t i = 0; i < count; ++i) {
     NB_ASSIGN_OR_RETURN(const InputView input, InputView::At(request, i));
-    NB_RETURN_IF_ERROR(ReadInput(input, &has_max_tokens, &max_tokens, &generation));
+    NB_RETURN_IF_ERROR(ReadInput(input, &asked, &generation));
   }
   // Whatever their order, the input counts, and not the parameter.
-  if (has_max_tokens) generation.max_tokens = max_tokens;
+  if (asked.max_tokens.has_value()) {
+    generation.max_tokens = *asked.max_tokens;
+    generation.has_max_tokens = true;
+  }
+  NB_RETURN_IF_ERROR(ReadPrompt(asked, tokenizer, &generation));
+  ChooseMaxTokens(limits, &generation);
   NB_RETURN_IF_ERROR(CheckGeneration(generation, limits));
   return generation;
 }

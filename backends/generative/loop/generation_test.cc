@@ -30,7 +30,8 @@ TEST(GenerationTest, ReadsSamplingParameters) {
                   R"({"temperature": 0.5, "top_k": 40, "top_p": 0.9, "min_p": 0.1, "seed": -3,
                       "repetition_penalty": 1.1, "presence_penalty": -0.5, "frequency_penalty": 2,
                       "max_tokens": 7, "min_tokens": 2, "ignore_eos": true,
-                      "stop_token_ids": [3, 5], "logit_bias": {"12": -100}})",
+                      "stop_token_ids": [3, 5], "logit_bias": {"12": -100}, "stop": ["é", "ab"],
+                      "include_stop_str_in_output": true})",
                   &one)
                   .ok());
   EXPECT_EQ(one.sampling.temperature, 0.5);
@@ -46,6 +47,8 @@ TEST(GenerationTest, ReadsSamplingParameters) {
   EXPECT_EQ(one.min_tokens, 2);
   EXPECT_TRUE(one.ignore_end);
   EXPECT_THAT(one.stop_tokens, ElementsAre(3, 5));
+  EXPECT_THAT(one.stops, ElementsAre("é", "ab"));
+  EXPECT_TRUE(one.include_stop);
 }
 
 TEST(GenerationTest, WhatIsNotGivenOrNullStaysAsItIs) {
@@ -55,6 +58,32 @@ TEST(GenerationTest, WhatIsNotGivenOrNullStaysAsItIs) {
   EXPECT_EQ(one.sampling.temperature, 1);
   EXPECT_EQ(one.seed, std::nullopt);
   EXPECT_EQ(one.max_tokens, 16);
+  EXPECT_THAT(one.stops, ElementsAre());
+  ASSERT_TRUE(ReadSamplingParameters(R"({"stop": "end"})", &one).ok());
+  EXPECT_THAT(one.stops, ElementsAre("end"));
+}
+
+TEST(GenerationTest, AnswersToTextsMayFillTheRoom) {
+  Generation one;
+  one.prompt = {1, 2, 3};
+  const GenerationLimits limits = {.vocabulary = 100, .context = 50, .memory = 40};
+  ChooseMaxTokens(limits, &one);
+  EXPECT_EQ(one.max_tokens, 16);
+  one.from_text = true;
+  ChooseMaxTokens(limits, &one);
+  EXPECT_EQ(one.max_tokens, 37);
+  ChooseMaxTokens({.memory = 60}, &one);
+  EXPECT_EQ(one.max_tokens, 57);
+  ChooseMaxTokens({.context = 3, .memory = 40}, &one);
+  EXPECT_EQ(one.max_tokens, 1);
+  EXPECT_THAT(Refusal(one, {.context = 3}),
+              HasSubstr("than the 3 tokens of the network's context"));
+  Generation other;
+  other.from_text = true;
+  other.prompt = {1};
+  ASSERT_TRUE(ReadSamplingParameters(R"({"max_tokens": 5})", &other).ok());
+  ChooseMaxTokens(limits, &other);
+  EXPECT_EQ(other.max_tokens, 5);
 }
 
 TEST(GenerationTest, RefusesWhatItCannotDo) {
@@ -74,11 +103,19 @@ TEST(GenerationTest, RefusesWhatItCannotDo) {
   EXPECT_EQ(Refusal(R"({"stop_token_ids": [1, "a"]})"),
             "sampling parameter 'stop_token_ids' is [1,\"a\"]: expected an array of tokens");
   EXPECT_THAT(Refusal(R"({"logit_bias": {"a": 1}})"), HasSubstr("an object of tokens and numbers"));
+  for (const char* stop : {"7", R"("")", R"(["a", 1])", R"({"a": "b"})"}) {
+    EXPECT_THAT(Refusal(StrCat(R"({"stop": )", stop, "}")),
+                HasSubstr("expected a text of 1 to 256 bytes, or up to 16 of them"));
+  }
+  EXPECT_NE(Refusal(StrCat(R"({"stop": ")", std::string(257, 'a'), R"("})")), "");
 }
 
 TEST(GenerationTest, ChecksThePromptAgainstTheNetwork) {
   Generation one;
   EXPECT_EQ(Refusal(one, {}), "input 'input_ids' is empty: expected a token or more");
+  one.from_text = true;
+  EXPECT_EQ(Refusal(one, {}), "input 'text_input' is empty: expected a token or more");
+  one.from_text = false;
   one.prompt = {1, 99, 5};
   one.max_tokens = 7;
   EXPECT_EQ(Refusal(one, {}), "");

@@ -142,33 +142,52 @@ Error TokenLoop::RunStep(Step* step) {
   for (const StepPart& part : step->parts) {
     if (part.is_last) last.push_back(part.id);
   }
+  std::vector<Chosen> chosen;
+  for (size_t i = 0; i < last.size(); ++i) {
+    const Error error = Guarded("choice of a token",
+                                [&] { return Choose(last[i], network_->Logits(i), &chosen); });
+    if (!error.ok()) Fail(last[i], error);
+  }
   SendTogether([&] {
-    for (size_t i = 0; i < last.size(); ++i) {
-      const Error error =
-          Guarded("sending of tokens", [&] { return Advance(last[i], network_->Logits(i)); });
-      if (!error.ok()) Fail(last[i], error);
+    for (const Chosen& one : chosen) {
+      const Error error = Guarded("sending of tokens", [&] { return Deliver(one); });
+      if (!error.ok()) Fail(one.id, error);
     }
   });
   return Error();
 }
 
-Error TokenLoop::Advance(uint64_t id, std::span<const float> logits) {
+Error TokenLoop::Choose(uint64_t id, std::span<const float> logits, std::vector<Chosen>* chosen) {
   Sequence& sequence = sequences_.at(id);
   const bool may_end = sequence.generated >= sequence.min_tokens;
   const std::optional<Token> token = sequence.sampler.Sample(
       logits, may_end ? std::span<const Token>() : std::span<const Token>(sequence.ends));
   if (!token.has_value()) return Error::Internal("the network's logits are not numbers");
   ++sequence.generated;
-  sequence.answer->Add(*token);
-  const bool ends =
-      std::find(sequence.ends.begin(), sequence.ends.end(), *token) != sequence.ends.end();
-  if (!ends && sequence.generated < sequence.max_tokens) {
-    scheduler_.Append(id, *token);
-    return sequence.answer->Send();
+  bool ends = std::find(sequence.ends.begin(), sequence.ends.end(), *token) != sequence.ends.end();
+  if (ends) {
+    sequence.answer->AddEnd(*token);
+  } else {
+    ends = sequence.answer->Add(*token);
   }
-  NB_RETURN_IF_ERROR(sequence.answer->Finish());
-  scheduler_.End(id);
-  sequences_.erase(id);
+  std::optional<FinishReason> reason;
+  if (ends) {
+    reason = FinishReason::kStop;
+  } else if (sequence.generated == sequence.max_tokens) {
+    reason = FinishReason::kLength;
+  } else {
+    scheduler_.Append(id, *token);
+  }
+  chosen->push_back({id, reason});
+  return Error();
+}
+
+Error TokenLoop::Deliver(const Chosen& chosen) {
+  Sequence& sequence = sequences_.at(chosen.id);
+  if (!chosen.reason.has_value()) return sequence.answer->Send();
+  NB_RETURN_IF_ERROR(sequence.answer->Finish(*chosen.reason));
+  scheduler_.End(chosen.id);
+  sequences_.erase(chosen.id);
   return Error();
 }
 

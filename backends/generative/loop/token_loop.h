@@ -12,6 +12,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -57,8 +59,15 @@ class TokenLoop {
   Error RunStep(Step* step);
   void Admit(Arrival arrival);
   Error EndCancelled();
-  // Chooses the next token of a sequence, and ends it if that is the last one.
-  Error Advance(uint64_t id, std::span<const float> logits);
+  // A sequence that has got a token in this step; `reason`: that was its last one.
+  struct Chosen {
+    uint64_t id;
+    std::optional<FinishReason> reason;
+  };
+  // Chooses the next token of a sequence.
+  Error Choose(uint64_t id, std::span<const float> logits, std::vector<Chosen>* chosen);
+  // Sends what there is of a sequence, and ends it if that was the last.
+  Error Deliver(const Chosen& chosen);
   void Fail(uint64_t id, const Error& error);
   // Ends the sequences of a step that failed; all, if it has none.
   void FailStep(const Step& step, const Error& error);

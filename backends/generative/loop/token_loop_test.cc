@@ -42,9 +42,11 @@ class CountingNetwork : public StepNetwork {
 struct Client {
   std::vector<Token> tokens;  // constant from the end on
   int sent = 0;
-  std::promise<std::string> end;  // "", or an error
+  bool has_end_token = false;
+  std::promise<std::string> end;  // "stop", "length", or an error
   bool gives_up = false;
   bool refuses = false;  // what is sent to it
+  Token stop = -1;       // completes the answer, as a stop string does
 
   // Waits for the end.
   std::string End() { return end.get_future().get(); }
@@ -55,13 +57,20 @@ class ClientAnswer : public Answer {
   explicit ClientAnswer(Client* client) : client_(client) {}
 
   bool IsCancelled() const override { return client_->gives_up; }
-  void Add(Token token) override { client_->tokens.push_back(token); }
+  bool Add(Token token) override {
+    client_->tokens.push_back(token);
+    return token == client_->stop;
+  }
+  void AddEnd(Token token) override {
+    client_->tokens.push_back(token);
+    client_->has_end_token = true;
+  }
   Error Send() override {
     ++client_->sent;
     return client_->refuses ? Error::Internal("no buffer") : Error();
   }
-  Error Finish() override {
-    client_->end.set_value("");
+  Error Finish(FinishReason reason) override {
+    client_->end.set_value(reason == FinishReason::kStop ? "stop" : "length");
     return Error();
   }
   void Fail(const Error& error) override { client_->end.set_value(error.message()); }
@@ -95,7 +104,7 @@ class TokenLoopTest : public ::testing::Test {
 TEST_F(TokenLoopTest, GeneratesUntilTheLastToken) {
   Client client;
   Add({0, 1}, 3, &client);
-  EXPECT_EQ(client.End(), "");
+  EXPECT_EQ(client.End(), "length");
   EXPECT_THAT(client.tokens, ElementsAre(2, 3, 4));
   EXPECT_EQ(client.sent, 2);  // Finish sends the last one
 }
@@ -104,10 +113,20 @@ TEST_F(TokenLoopTest, AnEndTokenIsTheLast) {
   Client of_network, of_request;
   Add({5}, 8, &of_network);
   Add({1}, 8, &of_request, {3});
-  EXPECT_EQ(of_network.End(), "");
-  EXPECT_EQ(of_request.End(), "");
+  EXPECT_EQ(of_network.End(), "stop");
+  EXPECT_EQ(of_request.End(), "stop");
+  EXPECT_TRUE(of_network.has_end_token);
   EXPECT_THAT(of_network.tokens, ElementsAre(6, 7));
   EXPECT_THAT(of_request.tokens, ElementsAre(2, 3));
+}
+
+TEST_F(TokenLoopTest, AStopStringIsTheEnd) {
+  Client client;
+  client.stop = 3;
+  Add({1}, 8, &client);
+  EXPECT_EQ(client.End(), "stop");
+  EXPECT_THAT(client.tokens, ElementsAre(2, 3));
+  EXPECT_FALSE(client.has_end_token);
 }
 
 TEST_F(TokenLoopTest, AFailedStepEndsItsRequestsAndTheModelGoesOn) {
@@ -115,7 +134,7 @@ TEST_F(TokenLoopTest, AFailedStepEndsItsRequestsAndTheModelGoesOn) {
   Add({kPoison}, 3, &failed);
   EXPECT_EQ(failed.End(), "poison");
   Add({0}, 2, &next);
-  EXPECT_EQ(next.End(), "");
+  EXPECT_EQ(next.End(), "length");
   EXPECT_THAT(next.tokens, ElementsAre(1, 2));
 }
 
@@ -146,7 +165,7 @@ TEST_F(TokenLoopTest, RefusesWhatNeverFits) {
   EXPECT_THAT(client.End(), HasSubstr("the prompt of 3 tokens and 7 new ones never fit into the 8 "
                                       "tokens for which there is memory"));
   Add({0, 1, 2}, 4, &largest);
-  EXPECT_EQ(largest.End(), "");
+  EXPECT_EQ(largest.End(), "length");
   // Such a prompt does not even wait for the step under way.
   Client huge;
   Add(std::vector<Token>(9), 1, &huge);
@@ -158,7 +177,7 @@ TEST_F(TokenLoopTest, AnswersAllBeforeItEnds) {
   for (Client& client : clients) Add({0, 1}, 5, &client);
   loop_.reset();
   for (Client& client : clients) {
-    EXPECT_EQ(client.End(), "");
+    EXPECT_EQ(client.End(), "length");
     EXPECT_THAT(client.tokens, ElementsAre(2, 3, 4, 5, 6));
   }
 }

@@ -12,19 +12,13 @@
 #include <openvino/pass/sdpa_to_paged_attention.hpp>
 #include <set>
 
+#include "backends/generative/network/setup_mutex.h"
 #include "backends/sdk/openvino/ov_error.h"
 
 namespace nereid_backend {
 namespace {
 
 constexpr const char* kRows = "sampled_rows";
-
-// Held while the runtime makes or destroys something, because it (2026.4) occasionally crashes if
-// two threads do so at the same time.
-std::mutex& SetupMutex() {
-  static std::mutex mutex;
-  return mutex;
-}
 
 bool IsCache(const std::string& name) {
   return name.starts_with("key_cache.") || name.starts_with("value_cache.");

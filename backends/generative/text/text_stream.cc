@@ -9,8 +9,6 @@ namespace nereid_backend {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-// Tokens of the prompt that are decoded with those that follow.
-constexpr size_t kPromptTokens = 6;
 // The window begins anew after so many tokens, with the last ones.
 constexpr size_t kLongestWindow = 24;
 constexpr size_t kShortestWindow = 6;
@@ -76,20 +74,24 @@ TextStream::TextStream(Decode decode, std::span<const Token> prompt, std::vector
   given_ = text.size();
 }
 
-void TextStream::Add(Token token) {
+void TextStream::Add(Token token, bool may_stop) {
   if (stopped_) return;
   window_.push_back(token);
   const std::string text = decode_(window_);
   const size_t whole = WholeCharacters(text);
-  if (whole > given_) AddText(std::string_view(text).substr(given_, whole - given_));
+  if (whole > given_) AddText(std::string_view(text).substr(given_, whole - given_), may_stop);
   given_ = std::max(given_, whole);
   if (window_.size() < kLongestWindow || whole != text.size()) return;
   window_.erase(window_.begin(), window_.end() - kShortestWindow);
   given_ = decode_(window_).size();
 }
 
-void TextStream::AddText(std::string_view text) {
+void TextStream::AddText(std::string_view text, bool may_stop) {
   held_ += ValidUtf8(text);
+  if (!may_stop) {
+    ready_ += std::exchange(held_, "");
+    return;
+  }
   size_t first = std::string::npos;
   size_t length = 0;
   for (const std::string& stop : stops_) {
@@ -116,7 +118,7 @@ void TextStream::Finish() {
   if (stopped_) return;
   if (!window_.empty()) {
     const std::string text = decode_(window_);
-    if (text.size() > given_) AddText(std::string_view(text).substr(given_));
+    if (text.size() > given_) AddText(std::string_view(text).substr(given_), true);
   }
   ready_ += std::exchange(held_, "");
 }

@@ -20,14 +20,17 @@ class TextStream {
   // The text of tokens. What ends within a character may end with the bytes that are there, or with
   // U+FFFD. May throw.
   using Decode = std::function<std::string(std::span<const Token>)>;
+  // The last tokens of a prompt that are looked at.
+  static constexpr size_t kPromptTokens = 6;
 
   // `prompt` is not part of the text, but its end may decide how the text begins: with a space or
   // not. A stop string ends the text; with `include_stop` it is part of it.
   TextStream(Decode decode, std::span<const Token> prompt, std::vector<std::string> stops,
              bool include_stop);
 
-  // Adds a token. Does nothing once the text has stopped.
-  void Add(Token token);
+  // Adds a token. Does nothing once the text has stopped. A stop string that ends with it stops the
+  // text, unless it `may_stop` not yet.
+  void Add(Token token, bool may_stop = true);
   // Nothing follows: what was held back becomes text.
   void Finish();
   // Text that has not been taken yet.
@@ -36,7 +39,7 @@ class TextStream {
   bool stopped() const { return stopped_; }
 
  private:
-  void AddText(std::string_view text);
+  void AddText(std::string_view text, bool may_stop);
   // The length of what is held back: the longest end that begins a stop string.
   size_t HeldBack() const;
 

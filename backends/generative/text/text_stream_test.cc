@@ -77,6 +77,18 @@ TEST(TextStreamTest, StopStringsAreFoundAcrossTokensAndNotGiven) {
   EXPECT_EQ(Stream("one END two", {"two", "N", "END"}).all(), "one E") << "the first that comes";
 }
 
+TEST(TextStreamTest, AStopStringThatComesTooEarlyIsText) {
+  TextStream stream(BytesOf, {}, {"ab"}, false);
+  stream.Add('a', false);
+  stream.Add('b', false);
+  EXPECT_EQ(stream.Take(), "ab");
+  EXPECT_FALSE(stream.stopped());
+  stream.Add('a');
+  stream.Add('b');
+  EXPECT_EQ(stream.Take(), "");
+  EXPECT_TRUE(stream.stopped());
+}
+
 TEST(TextStreamTest, WhatMayBeAStopStringWaits) {
   const Parts parts = Stream("aENxEN", {"END"});
   EXPECT_THAT(parts.parts, ElementsAre("a", "", "", "ENx", "", "", "EN"));
