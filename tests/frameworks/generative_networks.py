@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small decoder for the backend generative, with fixed random weights, so that no download is needed.
 
-Two layers with attention and states, as optimum exports them. Its tokens mean nothing, but they depend
-on everything that came before.
+Two layers with attention and states, as optimum exports them, and a tokenizer of single bytes and a few
+longer texts. Its tokens mean nothing, but they depend on everything that came before.
 
 As a program, it writes the files, for experiments:
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,11 @@ HEAD_SIZE = 32
 WIDTH = HEADS * HEAD_SIZE
 LAYERS = 2
 CONTEXT = 8192
+# Token 0 ends a text, 1 to 256 are bytes, then come longer ones.
 END = 0
-VOCABULARY = 261
+TEXTS = [b"", *(bytes([value]) for value in range(256))]
+TEXTS += [text.encode() for text in ("ab", "the ", "éa", " 🦜")]
+VOCABULARY = len(TEXTS)
 
 
 class Decoder:
@@ -140,14 +144,48 @@ class Decoder:
         return ops.unsqueeze(mask, self.ints(0, 1))
 
 
-def save(folder: Path, *, seed: int = 7) -> None:
+def tokens_of(text: str) -> list[int]:
+    """As the tokenizer makes them: the longest one that fits, and the next."""
+    left, tokens = text.encode(), []
+    while left:
+        fitting = [token for token, text in enumerate(TEXTS) if text and left.startswith(text)]
+        longest = max(fitting, key=lambda token: len(TEXTS[token]))
+        tokens.append(longest)
+        left = left.removeprefix(TEXTS[longest])
+    return tokens
+
+
+def text_of(tokens: Iterable[int]) -> str:
+    return b"".join(TEXTS[token] for token in tokens).decode(errors="replace")
+
+
+def save_tokenizer(folder: Path) -> None:
+    ov = import_openvino()
+    from openvino_tokenizers.build_tokenizer import build_rwkv_tokenizer
+
+    def literal(text: bytes) -> str:
+        try:
+            return repr(text.decode())
+        except UnicodeDecodeError:
+            return repr(text)
+
+    # Lines as in RWKV's files: token, text as Python writes it, number of bytes.
+    lines = [f"{index} {literal(text)} {len(text)}" for index, text in enumerate(TEXTS) if text]
+    tokenizer, detokenizer = build_rwkv_tokenizer(lines)
+    ov.save_model(tokenizer, folder / "openvino_tokenizer.xml")
+    ov.save_model(detokenizer, folder / "openvino_detokenizer.xml")
+
+
+def save(folder: Path, *, seed: int = 7, tokenizer: bool = False) -> None:
     """Writes the files of one version into `folder`."""
     ov = import_openvino()
     folder.mkdir(parents=True, exist_ok=True)
     ov.save_model(Decoder(seed).build(), folder / "openvino_model.xml", compress_to_fp16=False)
     config = {"model_type": "small", "max_position_embeddings": CONTEXT, "eos_token_id": END}
     (folder / "config.json").write_text(json.dumps(config))
+    if tokenizer:
+        save_tokenizer(folder)
 
 
 if __name__ == "__main__":
-    save(Path(sys.argv[1]))
+    save(Path(sys.argv[1]), tokenizer=True)
