@@ -32,10 +32,8 @@ struct Tensor {
   bool of_text = false;
 };
 constexpr Tensor kInputs[] = {
-    {kTextInput, TRITONSERVER_TYPE_BYTES, 1, true},
-    {kInputIds, TRITONSERVER_TYPE_INT64, -1},
-    {kMaxTokens, TRITONSERVER_TYPE_INT64, 1},
-    {kStream, TRITONSERVER_TYPE_BOOL, 1},
+    {kTextInput, TRITONSERVER_TYPE_BYTES, 1, true},    {kInputIds, TRITONSERVER_TYPE_INT64, -1},
+    {kMaxTokens, TRITONSERVER_TYPE_INT64, 1},          {kStream, TRITONSERVER_TYPE_BOOL, 1},
     {kSamplingParameters, TRITONSERVER_TYPE_BYTES, 1},
 };
 constexpr Tensor kOutputs[] = {
@@ -132,9 +130,9 @@ Error GenerativeModel::Load(TRITONBACKEND_Model* handle) {
               ": threads: ", options.threads, "; FP32 is computed in ", network_->precision(),
               "; keys and values: ", scheduling_.blocks, " blocks for ", scheduling_.block_size,
               " tokens in each instance; context: ",
-              limits_.context == 0 ? "unknown" : StrCat(limits_.context, " tokens"), "; tokenizer: ",
-              tokenizer_ == nullptr ? "none" : "yes", "; chat template: ",
-              chat_format_.empty() ? "none" : chat_format_);
+              limits_.context == 0 ? "unknown" : StrCat(limits_.context, " tokens"),
+              "; tokenizer: ", tokenizer_ == nullptr ? "none" : "yes",
+              "; chat template: ", chat_format_.empty() ? "none" : chat_format_);
   return Error();
 }
 
@@ -243,11 +241,12 @@ Error GenerativeModel::SetScheduling(const OptionValues& given) {
 GenerativeInstance::GenerativeInstance(TRITONBACKEND_ModelInstance* handle,
                                        const GenerativeModel& model,
                                        std::unique_ptr<StepNetwork> network,
-                                       std::unique_ptr<Tokenizer> tokenizer)
+                                       std::unique_ptr<Tokenizer> tokenizer,
+                                       std::unique_ptr<LoopMeter> meter)
     : handle_(handle),
       model_(model),
       tokenizer_(std::move(tokenizer)),
-      loop_(std::move(network), model.scheduling(), model.end_tokens()) {}
+      loop_(std::move(network), model.scheduling(), model.end_tokens(), std::move(meter)) {}
 
 Result<std::unique_ptr<GenerativeInstance>> GenerativeInstance::Create(
     TRITONBACKEND_ModelInstance* handle, const GenerativeModel& model) {
@@ -257,8 +256,14 @@ Result<std::unique_ptr<GenerativeInstance>> GenerativeInstance::Create(
   if (model.tokenizer() != nullptr) {
     NB_ASSIGN_OR_RETURN(tokenizer, TextNetwork::Create(*model.tokenizer()));
   }
-  return std::unique_ptr<GenerativeInstance>(
-      new GenerativeInstance(handle, model, std::move(network), std::move(tokenizer)));
+  Result<std::unique_ptr<LoopMeter>> meter =
+      MakeMetricsMeter(model.config().name, model.config().version);
+  if (!meter.ok()) {
+    NB_LOG_INFO("model '", model.config().name, "': no metrics: ", meter.error().message());
+    meter = std::unique_ptr<LoopMeter>();
+  }
+  return std::unique_ptr<GenerativeInstance>(new GenerativeInstance(
+      handle, model, std::move(network), std::move(tokenizer), std::move(*meter)));
 }
 
 Error GenerativeInstance::Begin(TRITONBACKEND_Request* request) {
@@ -270,7 +275,7 @@ Error GenerativeInstance::Begin(TRITONBACKEND_Request* request) {
   Result<Generation> wanted = ReadGeneration(request, model_.limits(), tokenizer_.get());
   if (wanted.ok()) {
     answer->Begin(*wanted);
-    loop_.Add(*std::move(wanted), std::move(answer));
+    loop_.Add(std::move(*wanted), std::move(answer));
     return Error();
   }
   answer->Fail(wanted.error());

@@ -74,7 +74,8 @@ class GenerativeInstance {
 
  private:
   GenerativeInstance(TRITONBACKEND_ModelInstance* handle, const GenerativeModel& model,
-                     std::unique_ptr<StepNetwork> network, std::unique_ptr<Tokenizer> tokenizer);
+                     std::unique_ptr<StepNetwork> network, std::unique_ptr<Tokenizer> tokenizer,
+                     std::unique_ptr<LoopMeter> meter);
   Error Begin(TRITONBACKEND_Request* request);
 
   TRITONBACKEND_ModelInstance* const handle_;

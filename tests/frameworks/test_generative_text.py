@@ -19,7 +19,9 @@ import tritonclient.grpc
 from frameworks import generative_networks, openvino_networks
 from frameworks.generative_networks import END, text_of, tokens_of
 from support import raw_http
+from support.metrics import metric
 from support.nereid import start_nereid
+from support.poll import poll_until
 from support.repository import ModelRepository, parameters_text
 from support.server_process import ServerProcess
 from support.stage import backend_directory
@@ -307,6 +309,48 @@ def test_what_is_no_text_is_refused(server: ServerProcess) -> None:
     with pytest.raises(Exception, match="input 'text_input' is not UTF-8: expected a text"):
         stream.next()
     stream.close()
+
+
+def test_a_cancelled_stream_gives_its_blocks_back(server: ServerProcess) -> None:
+    def value(name: str, model: str = "chat") -> float:
+        return metric(server.metrics_url, f"nereid_generation_{name}", model=model)
+
+    stream = GrpcStream(server, asked(count=8000), PROMPT.encode())
+    assert stream.next().as_numpy("text_output")[0]
+    poll_until("blocks in use", lambda: value("blocks_used") > 0)
+    assert value("requests_running") == 1
+    stream.close(cancel=True)
+    poll_until("all blocks back", lambda: value("blocks_used") == 0)
+    assert value("requests_running") == 0
+    assert value("blocks", "few_blocks") == 8
+
+
+def test_metrics(server: ServerProcess) -> None:
+    def value(name: str) -> float:
+        return metric(
+            server.metrics_url, f"nereid_generation_{name}", model="bare", version="1"
+        )
+
+    def values() -> dict[str, float]:
+        names = ("prompt_tokens", "tokens", "cached_tokens")
+        found = {name: value(name) for name in names}
+        for which in ("first", "next"):
+            found[which] = value(f"{which}_token_duration_seconds_count")
+        return found
+
+    before = values()
+    prompt = "one prompt of more than 32 tokens, which fill a block"
+    for _ in range(2):
+        generate(server, asked(prompt, 10), "bare")
+    poll_until("all tokens counted", lambda: values()["tokens"] == before["tokens"] + 20)
+    added = {name: value - before[name] for name, value in values().items()}
+    assert added == {
+        "prompt_tokens": 2 * len(tokens_of(prompt)),
+        "tokens": 20,
+        "cached_tokens": 32,
+        "first": 2,
+        "next": 18,
+    }
 
 
 # ---- The routes of OpenAI's API, by its official client.

@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "backends/sdk/batch.h"
 #include "backends/sdk/boundary.h"
 #include "backends/sdk/send_together.h"
 
@@ -37,10 +38,11 @@ Error TooManyWait(const TokenScheduler::Limits& limits) {
 }  // namespace
 
 TokenLoop::TokenLoop(std::unique_ptr<StepNetwork> network, const TokenScheduler::Limits& limits,
-                     std::vector<Token> end_tokens)
+                     std::vector<Token> end_tokens, std::unique_ptr<LoopMeter> meter)
     : network_(std::move(network)),
       limits_(limits),
       end_tokens_(std::move(end_tokens)),
+      meter_(std::move(meter)),
       scheduler_(limits),
       thread_([this] { Run(); }) {}
 
@@ -54,6 +56,7 @@ TokenLoop::~TokenLoop() {
 }
 
 void TokenLoop::Add(Generation generation, std::unique_ptr<Answer> answer) {
+  const uint64_t since = NowNs();
   // A prompt lies in memory of the model's own until its first step, so what waits is bounded here.
   const size_t prompt = generation.prompt.size();
   if (static_cast<int64_t>(prompt) > Capacity(limits_)) {
@@ -63,7 +66,7 @@ void TokenLoop::Add(Generation generation, std::unique_ptr<Answer> answer) {
   {
     const std::lock_guard lock(mu_);
     taken = arrived_.size() < limits_.max_waiting;
-    if (taken) arrived_.push_back({std::move(generation), std::move(answer)});
+    if (taken) arrived_.push_back({std::move(generation), std::move(answer), since});
   }
   if (!taken) return answer->Fail(TooManyWait(limits_));
   changed_.notify_one();
@@ -81,11 +84,13 @@ bool TokenLoop::Await(std::vector<Arrival>* arrived) {
 
 void TokenLoop::Run() {
   std::vector<Arrival> arrived;
+  MeasureStep();
   while (Await(&arrived)) {
     for (Arrival& one : arrived) Admit(std::move(one));
     Step step;
     const Error error = Guarded("step", [&] { return RunStep(&step); });
     if (!error.ok()) FailStep(step, error);
+    MeasureStep();
   }
 }
 
@@ -99,7 +104,8 @@ void TokenLoop::Admit(Arrival arrival) {
         .sampler = Sampler(wanted.sampling, wanted.seed ? *wanted.seed : AnySeed(), wanted.prompt),
         .ends = wanted.stop_tokens,
         .min_tokens = wanted.min_tokens,
-        .max_tokens = wanted.max_tokens};
+        .max_tokens = wanted.max_tokens,
+        .since = arrival.since};
     if (!wanted.ignore_end) {
       sequence.ends.insert(sequence.ends.end(), end_tokens_.begin(), end_tokens_.end());
     }
@@ -144,8 +150,8 @@ Error TokenLoop::RunStep(Step* step) {
   }
   std::vector<Chosen> chosen;
   for (size_t i = 0; i < last.size(); ++i) {
-    const Error error = Guarded("choice of a token",
-                                [&] { return Choose(last[i], network_->Logits(i), &chosen); });
+    const Error error =
+        Guarded("choice of a token", [&] { return Choose(last[i], network_->Logits(i), &chosen); });
     if (!error.ok()) Fail(last[i], error);
   }
   SendTogether([&] {
@@ -164,6 +170,7 @@ Error TokenLoop::Choose(uint64_t id, std::span<const float> logits, std::vector<
       logits, may_end ? std::span<const Token>() : std::span<const Token>(sequence.ends));
   if (!token.has_value()) return Error::Internal("the network's logits are not numbers");
   ++sequence.generated;
+  Measure(&sequence);
   bool ends = std::find(sequence.ends.begin(), sequence.ends.end(), *token) != sequence.ends.end();
   if (ends) {
     sequence.answer->AddEnd(*token);
@@ -189,6 +196,32 @@ Error TokenLoop::Deliver(const Chosen& chosen) {
   scheduler_.End(chosen.id);
   sequences_.erase(chosen.id);
   return Error();
+}
+
+void TokenLoop::Measure(Sequence* sequence) {
+  ++generated_;
+  if (meter_ == nullptr) return;
+  const uint64_t now = NowNs();
+  const double seconds = static_cast<double>(now - std::exchange(sequence->since, now)) * 1e-9;
+  if (sequence->generated == 1) {
+    meter_->OnFirstToken(seconds);
+  } else {
+    meter_->OnNextToken(seconds);
+  }
+}
+
+void TokenLoop::MeasureStep() {
+  if (meter_ == nullptr) return;
+  const TokenScheduler::Counts& counts = scheduler_.counts();
+  const BlockPool& pool = scheduler_.pool();
+  meter_->OnStep({.prompt_tokens = counts.prompt_tokens,
+                  .cached_tokens = counts.cached_tokens,
+                  .generated_tokens = generated_,
+                  .preemptions = counts.preemptions,
+                  .running = scheduler_.running(),
+                  .waiting = scheduler_.waiting(),
+                  .used_blocks = pool.size() - pool.available(),
+                  .blocks = pool.size()});
 }
 
 void TokenLoop::Fail(uint64_t id, const Error& error) {

@@ -19,6 +19,7 @@
 
 #include "backends/generative/loop/answer.h"
 #include "backends/generative/loop/generation.h"
+#include "backends/generative/loop/loop_meter.h"
 #include "backends/generative/network/step_network.h"
 #include "backends/generative/scheduler/token_scheduler.h"
 #include "backends/generative/text/sampler.h"
@@ -27,9 +28,9 @@ namespace nereid_backend {
 
 class TokenLoop {
  public:
-  // `end_tokens` end a sequence, unless a request ignores them.
+  // `end_tokens` end a sequence, unless a request ignores them. `meter` may be null.
   TokenLoop(std::unique_ptr<StepNetwork> network, const TokenScheduler::Limits& limits,
-            std::vector<Token> end_tokens);
+            std::vector<Token> end_tokens, std::unique_ptr<LoopMeter> meter = nullptr);
   // Waits until all requests have been answered.
   ~TokenLoop();
   TokenLoop(const TokenLoop&) = delete;
@@ -42,6 +43,7 @@ class TokenLoop {
   struct Arrival {
     Generation generation;
     std::shared_ptr<Answer> answer;
+    uint64_t since;  // when it came
   };
   struct Sequence {
     std::shared_ptr<Answer> answer;
@@ -50,6 +52,7 @@ class TokenLoop {
     int64_t generated = 0;
     int64_t min_tokens = 0;
     int64_t max_tokens = 0;
+    uint64_t since = 0;  // its last token, or its arrival
   };
 
   void Run();
@@ -68,6 +71,9 @@ class TokenLoop {
   Error Choose(uint64_t id, std::span<const float> logits, std::vector<Chosen>* chosen);
   // Sends what there is of a sequence, and ends it if that was the last.
   Error Deliver(const Chosen& chosen);
+  // Tells the meter of a token, and of a step.
+  void Measure(Sequence* sequence);
+  void MeasureStep();
   void Fail(uint64_t id, const Error& error);
   // Ends the sequences of a step that failed; all, if it has none.
   void FailStep(const Step& step, const Error& error);
@@ -75,11 +81,13 @@ class TokenLoop {
   const std::unique_ptr<StepNetwork> network_;
   const TokenScheduler::Limits limits_;
   const std::vector<Token> end_tokens_;
+  const std::unique_ptr<LoopMeter> meter_;
 
   // Of the thread.
   TokenScheduler scheduler_;
   std::map<uint64_t, Sequence> sequences_;
   uint64_t next_id_ = 0;
+  uint64_t generated_ = 0;  // tokens
 
   std::mutex mu_;
   std::condition_variable changed_;

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "backends/generative/loop/loop_meter.h"
+
 namespace nereid_backend {
 namespace {
 
@@ -180,6 +182,62 @@ TEST_F(TokenLoopTest, AnswersAllBeforeItEnds) {
     EXPECT_EQ(client.End(), "length");
     EXPECT_THAT(client.tokens, ElementsAre(2, 3, 4, 5, 6));
   }
+}
+
+// What it has been told.
+class NotingMeter : public LoopMeter {
+ public:
+  struct Notes {
+    int first = 0;
+    int next = 0;
+    Counts counts;
+    bool measured = true;  // times are not negative
+  };
+  explicit NotingMeter(Notes* notes) : notes_(notes) {}
+
+  void OnFirstToken(double seconds) override {
+    ++notes_->first;
+    notes_->measured &= seconds >= 0;
+  }
+  void OnNextToken(double seconds) override {
+    ++notes_->next;
+    notes_->measured &= seconds >= 0;
+  }
+  void OnStep(const Counts& counts) override { notes_->counts = counts; }
+
+ private:
+  Notes* const notes_;
+};
+
+TEST(TokenLoopMeterTest, IsToldOfTokensAndBlocks) {
+  NotingMeter::Notes notes;
+  std::vector<Client> clients(2);
+  {
+    TokenLoop loop(std::make_unique<CountingNetwork>(),
+                   {.blocks = 4,
+                    .block_size = 2,
+                    .max_step_tokens = 4,
+                    .max_sequences = 4,
+                    .max_waiting = 100},
+                   {}, std::make_unique<NotingMeter>(&notes));
+    for (Client& client : clients) {
+      Generation generation;
+      generation.prompt = {0, 1, 2};
+      generation.max_tokens = 3;
+      generation.sampling.temperature = 0;
+      loop.Add(std::move(generation), std::make_unique<ClientAnswer>(&client));
+      EXPECT_EQ(client.End(), "length");
+    }
+  }
+  EXPECT_EQ(notes.first, 2);
+  EXPECT_EQ(notes.next, 4);
+  EXPECT_TRUE(notes.measured);
+  EXPECT_EQ(notes.counts.generated_tokens, 6u);
+  EXPECT_EQ(notes.counts.prompt_tokens, 6u);
+  EXPECT_EQ(notes.counts.cached_tokens, 2u);
+  EXPECT_EQ(notes.counts.blocks, 4u);
+  EXPECT_EQ(notes.counts.used_blocks, 0u);
+  EXPECT_EQ(notes.counts.running, 0u);
 }
 
 TEST(TokenLoopAdmissionTest, RefusesWhenTooManyWait) {
