@@ -46,8 +46,13 @@ if(NEREID_MOLD AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
   target_link_options(nereid_options INTERFACE -fuse-ld=mold -Wl,-z,separate-code)
 endif()
 
+# A build that counts what it does, and one that is laid out by such counts (tools/profile.sh).
+if(NEREID_PROFILE)
+  include(NereidProfile)
+endif()
+
 find_program(NEREID_CCACHE ccache)
-if(NEREID_CCACHE)
+if(NEREID_CCACHE AND NOT NEREID_PROFILE)
   set(CMAKE_C_COMPILER_LAUNCHER ${NEREID_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${NEREID_CCACHE})
 endif()
