@@ -8,6 +8,7 @@ MODELS ?= examples/models
 ARGS ?=
 BACKENDS ?=
 KIND ?= deb wheel image
+PROFILE ?= yes
 PREFIX ?= /usr/local
 DESTDIR ?=
 
@@ -24,6 +25,7 @@ help:
 	@echo "               CLOUD=yes the program that reads models from S3)"
 	@echo "make install   the server, its library and what developers need (PREFIX=/usr/local, DESTDIR=)"
 	@echo "make package   Debian packages, Python wheel and container images in build/packages (KIND='deb wheel image')"
+	@echo "               (PROFILE=no: not optimised by a profile, which takes three builds the first time)"
 	@echo "make bench     the race against Triton                     (ARGS='--quick', see bench/README.md)"
 	@echo "make setup     install what building and testing need, no more"
 	@echo "make clean     remove what was built; .venv, build/deps and build/bench-results stay"
@@ -53,7 +55,7 @@ install:
 	@DESTDIR="$(DESTDIR)" tools/install.sh "$(PREFIX)"
 
 package:
-	@tools/package.sh $(KIND)
+	@tools/package.sh $(if $(filter no,$(PROFILE)),--untrained) $(KIND)
 
 bench:
 	@tools/setup.sh --bench && tools/stage.sh && tools/build.sh bench && \

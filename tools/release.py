@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the artefacts of a release from the last commit, for `tools/dev release`.
 
-    tools/release.py [--check] [KIND...]     into build/artefacts; KIND: deb, wheel, image; all if none is named
+    tools/release.py [--check] [--profile FILE] [KIND...]
+                                             into build/artefacts; KIND: deb, wheel, image; all if none is named
     tools/release.py --compare ONE OTHER     compares two folders of artefacts
 
 Beside packages, wheel and images the folder gets a list of the contents of each (*.spdx.json, SPDX 2.3), NOTES.md, which
-is the changelog's section for the version, and SHA256SUMS. All of them are of the time of the last commit, not of the
-build. --check makes them a second time from a clone in another folder, without ccache, and says what differs: the exit
-status is 1 then. Build IDs do, which name the folder (RELEASING.md).
+is the changelog's section for the version, nereid-profile.tar.gz, by which the programs are optimised, and SHA256SUMS. All
+of them are of the time of the last commit, not of the build. --profile takes the profile of an earlier run instead of
+making one, which never comes out the same twice. --check makes them a second time from a clone in another folder, by the
+same profile, and says what differs: the exit status is 1 then (RELEASING.md).
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ KINDS = {
 }
 SUMS = "SHA256SUMS"
 NOTES = "NOTES.md"
+PROFILE = "nereid-profile.tar.gz"
 
 
 class ReleaseError(Exception):
@@ -146,18 +149,24 @@ def complete(out: Path) -> None:
     (out / SUMS).write_text(sums, encoding="utf-8")
 
 
-def make(kinds: list[str], out: Path) -> None:
+def build(*command: str | Path, **environment: str) -> None:
+    """Runs a script of tools/."""
+    words = [str(word) for word in command]
+    if subprocess.run(words, cwd=ROOT, env={**os.environ, **environment}, umask=0o022, check=False).returncode != 0:
+        raise ReleaseError(f"{' '.join(words)} failed, as it says above")
+
+
+def make(kinds: list[str], out: Path, profile: Path | None) -> None:
     if changed := git("status", "--porcelain", "--untracked-files=no"):
         raise ReleaseError(f"there are changes without a commit, and a release is one commit:\n{changed}")
     notes((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version())  # an error now rather than at the end
     # Packages of an earlier commit would count as up to date.
     shutil.rmtree(PACKAGES, ignore_errors=True)
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct"), "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(["tools/package.sh", *kinds], cwd=ROOT, env=environment, umask=0o022, check=False)
-    if done.returncode != 0:
-        raise ReleaseError(f"tools/package.sh {' '.join(kinds)} failed, as it says above")
+    build("tools/profile.sh", *(["--give", profile] if profile else ["--forget"]))
+    build("tools/package.sh", *kinds, SOURCE_DATE_EPOCH=git("log", "-1", "--format=%ct"), LC_ALL="C.UTF-8")
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
+    build("tools/profile.sh", "--pack", out / PROFILE)
     for pattern in (pattern for kind in kinds for pattern in KINDS[kind]):
         for path in PACKAGES.glob(pattern):
             shutil.copyfile(path, out / path.name)
@@ -165,15 +174,15 @@ def make(kinds: list[str], out: Path) -> None:
 
 
 def make_elsewhere(kinds: list[str]) -> Path:
-    """The artefacts of a clone of the last commit, which shares what is installed to build with."""
+    """The artefacts of a clone of the last commit, which shares what is installed to build with, and the profile."""
     shutil.rmtree(ELSEWHERE, ignore_errors=True)
     subprocess.run(["git", "clone", "--quiet", ROOT, ELSEWHERE], check=True)
     subprocess.run(["git", "-C", ELSEWHERE, "checkout", "--quiet", "--detach", git("rev-parse", "HEAD")], check=True)
     (ELSEWHERE / "build").mkdir()
     for shared in (".venv", "build/deps"):
         (ELSEWHERE / shared).symlink_to((ROOT / shared).resolve())
-    command = [sys.executable, "tools/release.py", *kinds]
-    if subprocess.run(command, cwd=ELSEWHERE, env={**os.environ, "CCACHE_DISABLE": "1"}, check=False).returncode != 0:
+    command = [sys.executable, "tools/release.py", "--profile", OUT / PROFILE, *kinds]
+    if subprocess.run(command, cwd=ELSEWHERE, check=False).returncode != 0:
         raise ReleaseError(f"the second build, in {ELSEWHERE}, failed, as it says above")
     return ELSEWHERE / "build" / "artefacts"
 
@@ -192,17 +201,20 @@ def main() -> int:
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"{', '.join(KINDS)}; all if none is named")
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--check", action="store_true", help="make them twice, and say what differs")
+    parser.add_argument("--profile", type=Path, metavar="FILE", help=f"the {PROFILE} of an earlier run")
     way.add_argument("--compare", nargs=2, type=Path, metavar=("ONE", "OTHER"), help="compare two folders")
     arguments = parser.parse_args()
     if unknown := [kind for kind in arguments.kinds if kind not in KINDS]:
         parser.error(f"there is no kind '{unknown[0]}' (known: {', '.join(KINDS)})")
     if arguments.compare and arguments.kinds:
         parser.error("--compare takes two folders and no kind")
+    if arguments.compare and arguments.profile:
+        parser.error("--compare makes nothing, and so takes no --profile")
     kinds = arguments.kinds or list(KINDS)
     try:
         if arguments.compare:
             return report(*arguments.compare)
-        make(kinds, OUT)
+        make(kinds, OUT, arguments.profile and arguments.profile.resolve())
         print(f"release: {len(list(OUT.iterdir()))} files in {OUT.relative_to(ROOT)}", flush=True)
         return report(OUT, make_elsewhere(kinds)) if arguments.check else 0
     except ReleaseError as error:

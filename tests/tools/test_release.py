@@ -164,5 +164,61 @@ def test_archives_of_images_do_not_say_when_they_were_made(tmp_path: Path) -> No
 def test_arguments_that_do_not_go_together() -> None:
     done = run("rpm")
     assert (done.returncode, "there is no kind 'rpm' (known: deb, wheel, image)" in done.stderr) == (2, True)
+    done = run("--compare", "a", "b", "--profile", "c")
+    assert (done.returncode, "--compare makes nothing, and so takes no --profile" in done.stderr) == (2, True)
     done = run("--compare", "a", "b", "deb")
     assert (done.returncode, "--compare takes two folders and no kind" in done.stderr) == (2, True)
+
+
+def recorded_release(monkeypatch: pytest.MonkeyPatch, root: Path, profile: Path | None) -> list[str]:
+    """What making a wheel calls, in a checkout whose scripts only leave files."""
+    calls = []
+
+    def build(*command: str | Path, **_: str) -> None:
+        calls.append(" ".join(str(word) for word in command).replace(f"{root}/", ""))
+        if command[1] == "--pack":
+            Path(command[2]).write_text("profile")
+        elif command[0] == "tools/package.sh":
+            release.PACKAGES.mkdir(parents=True)
+            wheel(release.PACKAGES).rename(release.PACKAGES / "nereid_server-1-py3-none-any.whl")
+
+    root.mkdir(exist_ok=True)
+    (root / "CHANGELOG.md").write_text(CHANGELOG)
+    (root / "CMakeLists.txt").write_text("project(nereid VERSION 1.2.0 LANGUAGES C CXX)\n")
+    monkeypatch.setattr(release, "ROOT", root)
+    monkeypatch.setattr(release, "PACKAGES", root / "packages")
+    monkeypatch.setattr(release, "git", lambda *_: "")
+    monkeypatch.setattr(release, "build", build)
+    release.make(["wheel"], root / "artefacts", profile)
+    return calls
+
+
+def test_a_release_publishes_the_profile_that_it_was_made_by(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rest = ["tools/package.sh wheel", "tools/profile.sh --pack artefacts/nereid-profile.tar.gz"]
+    assert recorded_release(monkeypatch, tmp_path, None) == ["tools/profile.sh --forget", *rest]
+    published = tmp_path / "artefacts" / release.PROFILE
+    assert recorded_release(monkeypatch, tmp_path, published) == [
+        "tools/profile.sh --give artefacts/nereid-profile.tar.gz",
+        *rest,
+    ]
+    assert f"{release.file_sum(published)}  {release.PROFILE}\n" in (tmp_path / "artefacts" / release.SUMS).read_text()
+
+
+def test_the_second_build_of_a_release_takes_the_profile_of_the_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    commands: list[list[str]] = []
+
+    def run_nothing(command: list[str | Path], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append([str(word) for word in command])
+        if command[1] == "clone":
+            release.ELSEWHERE.mkdir(parents=True)
+        return subprocess.CompletedProcess(commands[-1], 0, "")
+
+    monkeypatch.setattr(release, "ELSEWHERE", tmp_path / "elsewhere")
+    monkeypatch.setattr(release, "OUT", tmp_path / "artefacts")
+    monkeypatch.setattr(release, "git", lambda *_: "0123")
+    monkeypatch.setattr(release.subprocess, "run", run_nothing)
+    assert release.make_elsewhere(["deb"]) == tmp_path / "elsewhere" / "build" / "artefacts"
+    given = ["--profile", str(tmp_path / "artefacts" / release.PROFILE)]
+    assert commands[-1] == [sys.executable, "tools/release.py", *given, "deb"]

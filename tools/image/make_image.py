@@ -4,8 +4,8 @@
 
     tools/image/make_image.py [--out DIR]
 
-Needs the preset `release` built, and mmdebstrap and umoci (tools/setup.sh --image). Writes into DIR, by
-default build/packages:
+Needs the preset built that NEREID_BUILD names, `release` unless it is set, and mmdebstrap and umoci (tools/setup.sh
+--image). Writes into DIR, by default build/packages:
 
     nereid-VERSION-ARCH.oci.tar           the server with ONNX Runtime: no Python, no shell
     nereid-python-VERSION-ARCH.oci.tar    the same with Python and numpy, and a shell
@@ -31,7 +31,7 @@ from contents import DEBIAN_RELEASE, PROJECT, own_components, project_version, s
 from process import run
 from sbom import make_document
 
-BUILD = PROJECT / "build" / "release"
+BUILD = PROJECT / "build" / os.environ.get("NEREID_BUILD", "release")
 WORK = PROJECT / "build" / "image"
 # The whole installation lies in one folder, and can be found under the name that existing manifests
 # use.
