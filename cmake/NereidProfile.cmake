@@ -24,8 +24,11 @@ else()
 endif()
 target_compile_options(nereid_options INTERFACE ${profile_flags})
 
-# Debugging information would name the folders that flags name.
+# Debugging information would name the folders that flags name, and build IDs depend on where programs look for libraries
+# before they are installed.
 add_compile_options(-gno-record-gcc-switches)
+set(CMAKE_BUILD_RPATH $ORIGIN/../lib $ORIGIN/../../lib $ORIGIN/../../../lib)
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 # In place of the compiler cache, which does not look at profiles.
 foreach(language C CXX)
   set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/compile_relative.sh ${CMAKE_SOURCE_DIR})

@@ -119,6 +119,47 @@ def test_packages_are_of_the_trained_build_unless_asked_otherwise(tree: Path) ->
     assert run(tree, "package.sh", "--untrained", "deb")[1] == ["deb of release"]
 
 
+def stage(tree: Path, **environment: str) -> list[str]:
+    calls = tree / "calls"
+    calls.write_text("")
+    path = {"PATH": f"{tree / 'bin'}:{os.environ['PATH']}"}
+    subprocess.run([tree / "tools/stage.sh"], env={**os.environ, **path, **environment}, check=True)
+    return calls.read_text().splitlines()
+
+
+def test_another_preset_is_staged_beside_the_release(tree: Path) -> None:
+    shutil.copy(PROJECT_ROOT / "tools/stage.sh", tree / "tools")
+    program(tree / "tools/setup.sh", "#!/bin/sh\n")
+    program(tree / "bin/cmake", '#!/bin/sh\necho "cmake $*" >>calls; mkdir -p $2 $4\n: >$2/install_manifest.txt\n')
+    for build, folder in (("release", "build/stage"), ("trained", "build/stage-trained")):
+        for part in ("bin", "lib", "libexec", "backends", "caches", "repoagents", "include", "python"):
+            (tree / folder / part).mkdir(parents=True)
+        (tree / folder / "bin/old").touch()
+        assert stage(tree, **({"NEREID_BUILD": build} if build != "release" else {})) == [
+            f"build {build} staged",
+            f"cmake --install build/{build} --prefix {tree}/{folder}",
+        ]
+        assert not (tree / folder / "bin/old").exists(), "it was not installed this time"
+
+
+def test_debian_packages_are_made_again_for_another_preset(tree: Path) -> None:
+    shutil.copy(PROJECT_ROOT / "tools/make_deb.sh", tree / "tools")
+    for name in ("packaging", "include", "backends", "build/release/packages", "build/trained/packages"):
+        (tree / name).mkdir(parents=True)
+    program(tree / "tools/setup.sh", "#!/bin/sh\n")
+    program(tree / "bin/cpack", "#!/bin/sh\nbasename $PWD >packages/one.deb\n")
+    program(tree / "bin/dpkg-scanpackages", "#!/bin/sh\n")
+    package = tree / "build/packages/one.deb"
+    for build in ("trained", "release"):
+        environment = {**os.environ, "PATH": f"{tree / 'bin'}:{os.environ['PATH']}", "SOURCE_DATE_EPOCH": "1"}
+        for _ in range(2):
+            command = [tree / "tools/make_deb.sh"]
+            subprocess.run(command, env={**environment, "NEREID_BUILD": build}, check=True, stdout=subprocess.DEVNULL)
+            assert package.read_text() == f"{build}\n"
+            package.chmod(0o400)
+        assert package.stat().st_mode & 0o777 == 0o400, "it was made again, although nothing had changed"
+
+
 def test_paths_are_given_to_the_compiler_from_the_build_folder_on(tmp_path: Path) -> None:
     joined = tmp_path / "build/one/src/CMakeFiles/a.dir/Unity/unity_0_cxx.cxx"
     joined.parent.mkdir(parents=True)
