@@ -119,6 +119,15 @@ def test_packages_are_of_the_trained_build_unless_asked_otherwise(tree: Path) ->
     assert run(tree, "package.sh", "--untrained", "deb")[1] == ["deb of release"]
 
 
+def test_make_package_asks_for_the_profile_unless_told_otherwise() -> None:
+    def asked(*words: str) -> str:
+        command = ["make", "--dry-run", "package", "KIND=deb", *words]
+        return subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert asked().split() == ["tools/package.sh", "deb"]
+    assert asked("PROFILE=no").split() == ["tools/package.sh", "--untrained", "deb"]
+
+
 def stage(tree: Path, **environment: str) -> list[str]:
     calls = tree / "calls"
     calls.write_text("")
