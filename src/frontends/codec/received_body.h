@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -53,6 +54,11 @@ class ReceivedBody {
   size_t room() const { return granted_ - size_; }
   // REQUIRES: n <= room()
   void Extend(size_t n) { size_ += n; }
+  // Fills the room with `bytes`, which may lie in it. REQUIRES: no more than room()
+  void Append(absl::string_view bytes) {
+    if (bytes.data() != mutable_end()) std::memmove(mutable_end(), bytes.data(), bytes.size());
+    Extend(bytes.size());
+  }
   // Allows `bytes` more to be filled. `units`, which pay for these bytes and for other costs of the
   // request, are kept. REQUIRES: size() + room() + bytes <= capacity()
   void Grant(size_t bytes, BudgetUnits units) {

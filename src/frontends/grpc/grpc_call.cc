@@ -196,6 +196,13 @@ void GrpcCall::OnData(absl::string_view bytes) {
   LetSend();
 }
 
+http2::DataPlace GrpcCall::PlaceForData() {
+  const std::shared_ptr<ReceivedBody>& body = reader_.body();
+  // What is not read yet comes before the bytes that are received next.
+  if (ended_ || body == nullptr || !unread_.empty()) return {};
+  return {absl::MakeSpan(body->mutable_end(), body->room()), body};
+}
+
 size_t GrpcCall::Read(absl::string_view bytes) {
   const auto receive = [this](ReceivedMessageBytes received) {
     Receive(std::move(received));

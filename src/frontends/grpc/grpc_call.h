@@ -72,6 +72,7 @@ class GrpcCall : public http2::StreamUser,
 
   // StreamUser
   void OnData(absl::string_view bytes) final;
+  http2::DataPlace PlaceForData() final;
   void OnEndOfInput() final;
   void OnClosed(bool complete) final;
   void OnSweep(TimePoint now) override;  // subclasses call it first

@@ -59,8 +59,7 @@ absl::Status MessageReader::Append(absl::string_view bytes, OnMessage on_message
       if (body_ == nullptr) continue;
     } else {
       const size_t n = std::min(body_->room(), bytes.size());
-      std::memcpy(body_->mutable_end(), bytes.data(), n);
-      body_->Extend(n);
+      body_->Append(bytes.substr(0, n));
       bytes.remove_prefix(n);
     }
     go_on = GoOn(on_message);

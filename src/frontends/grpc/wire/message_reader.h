@@ -72,6 +72,9 @@ class MessageReader {
   // `*unread`, unless null: how many of the last bytes were not read because of a pause.
   absl::Status Append(absl::string_view bytes, OnMessage on_message, size_t* unread = nullptr);
 
+  // The unfinished message, of which the next bytes lie behind mutable_end(), as many as room();
+  // null: they are no such bytes. The next Append need not copy them from there.
+  const std::shared_ptr<ReceivedBody>& body() const { return body_; }
   // Whether a message has begun and is not complete. False after an error.
   bool in_message() const { return body_ != nullptr || prefix_bytes_ > 0 || to_drop_ > 0; }
   // Units held for the unfinished message.

@@ -74,6 +74,29 @@ TEST(MessageReaderTest, EverySplitIntoThree) {
   }
 }
 
+TEST(MessageReaderTest, BytesMayBeReceivedInTheMessage) {
+  const std::string message = Numbered(3 * kStep + 5);
+  const std::string bytes = Framed(message);
+  MessageReader reader(nullptr, kMaxMessage);
+  Messages messages;
+  EXPECT_EQ(reader.body(), nullptr);
+  ASSERT_TRUE(Append(&reader, absl::string_view(bytes).substr(0, 100), &messages).ok());
+  for (size_t at = 100; at < bytes.size();) {
+    const std::shared_ptr<ReceivedBody> body = reader.body();
+    ASSERT_NE(body, nullptr);
+    ASSERT_GT(body->room(), 0u);
+    const size_t size = std::min(body->room(), bytes.size() - at);
+    // Every second piece begins behind the place where it belongs.
+    const size_t behind = at % 2 == 0 && size > 50 ? 50 : 0;
+    char* const place = body->mutable_end() + behind;
+    std::memcpy(place, bytes.data() + at, size - behind);
+    ASSERT_TRUE(Append(&reader, absl::string_view(place, size - behind), &messages).ok());
+    at += size - behind;
+  }
+  EXPECT_EQ(messages.texts, std::vector<std::string>{message});
+  EXPECT_EQ(reader.body(), nullptr);
+}
+
 TEST(MessageReaderTest, ByteByByteAcrossSteps) {
   const std::string large = Numbered(3 * kStep + 7);
   const std::string bytes = absl::StrCat(Framed(large), Framed("next"));

@@ -8,7 +8,6 @@
 #include <absl/strings/strip.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -86,8 +85,7 @@ bool BodyReceiver::Append(absl::string_view bytes) {
   while (!bytes.empty()) {
     if (!MakeRoom()) return false;
     const size_t n = std::min(bytes.size(), body_->room());
-    std::memcpy(body_->mutable_end(), bytes.data(), n);
-    body_->Extend(n);
+    body_->Append(bytes.substr(0, n));
     bytes.remove_prefix(n);
   }
   return true;
@@ -113,8 +111,7 @@ bool BodyReceiver::AppendUnsized(absl::string_view bytes) {
     if (!grown) return Refuse(503, "out of memory for the request body");
     body_->Grant(capacity - have, *std::move(units));
   }
-  std::memcpy(body_->mutable_end(), bytes.data(), bytes.size());
-  body_->Extend(bytes.size());
+  body_->Append(bytes);
   return true;
 }
 

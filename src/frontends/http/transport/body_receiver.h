@@ -46,10 +46,13 @@ class BodyReceiver {
   bool MakeRoom();
   // Where the next bytes go, as many as are paid for.
   absl::Span<char> room();
+  // What has the bytes, and room() behind them.
+  const std::shared_ptr<ReceivedBody>& body() const { return body_; }
   // The first `n` bytes of room() are there.
   void Received(size_t n) { body_->Extend(n); }
 
-  // Copies the next bytes, of either kind of body. REQUIRES: no more than were announced.
+  // Appends the next bytes, of either kind of body, which are copied unless they lie where room()
+  // begins. REQUIRES: no more than were announced.
   bool Append(absl::string_view bytes);
   // The same where parts of a body of unknown size are announced only by their arrival.
   bool AppendArrived(absl::string_view bytes) {

@@ -112,6 +112,11 @@ void Http2Exchange::OnData(absl::string_view bytes) {
   stream_->Consume(bytes.size());
 }
 
+http2::DataPlace Http2Exchange::PlaceForData() {
+  if (state_ != State::kReceiving) return {};
+  return {body_.room(), body_.body()};
+}
+
 void Http2Exchange::OnEndOfInput() {
   if (state_ != State::kReceiving) return;
   request_->set_body(body_.Take());

@@ -47,6 +47,7 @@ class Http2Exchange final : public http2::StreamUser,
 
   // StreamUser
   void OnData(absl::string_view bytes) override;
+  http2::DataPlace PlaceForData() override;
   void OnEndOfInput() override;
   void OnSent() override;
   void OnSweep(TimePoint now) override;

@@ -19,6 +19,8 @@ using transport::Socket;
 // Bytes that wait for the socket before no further frames are made.
 constexpr size_t kOutputBytes = 512 << 10;
 constexpr size_t kPiecesPerWrite = 128;
+// Bytes that are read into the scratch memory where much is to be received in place behind them.
+constexpr size_t kLittle = 4 << 10;
 // Reads of a connection before others have their turn.
 constexpr int kReadsInARow = 4;
 // How long a client may take to hear that the connection is about to end.
@@ -97,7 +99,8 @@ void Connection::OnReadable() {
 
 bool Connection::ReadSome() {
   if (closed_) return false;
-  const absl::Span<char> room = loop_->Scratch();
+  const DataPlace place = ending_ ? DataPlace() : session_->PlaceForData();
+  const absl::Span<char> room = RoomFor(place);
   const Channel::Result result = channel_.Read(room);
   switch (result.kind) {
     case Channel::Result::kOk:
@@ -112,6 +115,17 @@ bool Connection::ReadSome() {
   keepalive_->Received(loop_->Now());
   if (!ending_) Receive(absl::string_view(room.data(), result.bytes));
   return result.bytes == room.size();
+}
+
+// The data of a large frame is received where its message is put together. Where that has no room
+// before more is paid for, and behind the frame, where another large one probably follows, only a
+// little is read elsewhere.
+absl::Span<char> Connection::RoomFor(const DataPlace& place) {
+  const bool in_place = place.room.size() >= settings_->session.least_in_place;
+  const bool followed = std::exchange(read_in_place_, in_place);
+  if (in_place) return place.room;
+  const absl::Span<char> scratch = loop_->Scratch();
+  return followed || place.owner != nullptr ? scratch.subspan(0, kLittle) : scratch;
 }
 
 void Connection::Receive(absl::string_view bytes) {

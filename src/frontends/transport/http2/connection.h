@@ -95,6 +95,8 @@ class Connection final : public transport::LoopConnection, public Peer, private 
   void OnReadable();
   // Reads what has arrived; false if the connection is closed.
   bool ReadSome();
+  // Where the next read goes; `place` is the session's.
+  absl::Span<char> RoomFor(const DataPlace& place);
   void Begin(absl::string_view received);
   void Receive(absl::string_view bytes);
   void ArmWrite();
@@ -131,6 +133,7 @@ class Connection final : public transport::LoopConnection, public Peer, private 
   int32_t open_head_ = 0;  // as the session's, when it was last looked at
   TimePoint head_begun_;   // of open_head_
   uint64_t written_ = 0;
+  bool read_in_place_ = false;  // the last read
   bool read_armed_ = false;
   bool write_armed_ = false;
   bool end_of_turn_asked_ = false;

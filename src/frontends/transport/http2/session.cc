@@ -65,6 +65,16 @@ absl::Status Session::Receive(absl::string_view bytes) {
       absl::StrCat("not HTTP/2: ", nghttp2_strerror(static_cast<int>(read))));
 }
 
+DataPlace Session::PlaceForData() const {
+  if (data_left_ < options_.least_in_place) return {};
+  const auto it = streams_.find(data_stream_);
+  if (it == streams_.end() || it->second->user_ == nullptr) return {};
+  const std::shared_ptr<StreamUser> user = it->second->user_;
+  DataPlace place = user->PlaceForData();
+  place.room = place.room.subspan(0, data_left_);
+  return place;
+}
+
 void Session::Fill(OutputQueue* output, size_t enough) {
   output_ = output;
   enough_ = enough;

@@ -32,6 +32,7 @@ struct SessionOptions {
   uint32_t stream_window = 8 << 20;       // bytes of a body ahead of their Consume
   uint32_t connection_window = 64 << 20;  // the same for all bodies of a connection
   uint32_t max_frame_bytes = 1 << 20;     // of frames that the client may send
+  size_t least_in_place = 16 << 10;       // a shorter rest of a frame has no place of its own
   uint32_t max_header_bytes = 64 << 10;   // of a request's head; beyond: 431
   size_t kept_streams = 8;                // finished ones whose memory is kept for the next
   uint32_t max_headers = 256;             // beyond: 431
@@ -80,6 +81,10 @@ class Session {
   // Reads what has arrived. An error: this is not HTTP/2, or it is not worth an answer; the
   // connection should be closed. RESOURCE_EXHAUSTED if the client floods the server.
   absl::Status Receive(absl::string_view bytes);
+  // Where the next bytes of the connection may be received, as far as it is known that they are of
+  // a body: the rest of the frame of data that Receive has seen the beginning of. They are then
+  // passed to Receive as any others.
+  DataPlace PlaceForData() const;
   // Appends what is to be sent to `output`, until that holds `enough` bytes.
   void Fill(OutputQueue* output, size_t enough);
 
@@ -148,6 +153,8 @@ class Session {
   absl::Status no_room_;    // why a stream was refused last
   int refusals_ = 0;        // open streams that were answered so
   int32_t open_head_ = 0;
+  int32_t data_stream_ = 0;  // of the last frame of data
+  size_t data_left_ = 0;     // bytes of that frame which are still to come, if it is not ignored
   bool begun_ = false;
   bool flooded_ = false;                // with headers; the connection is to end
   std::array<int32_t, 16> finished_{};  // the last ones; 0 is no request

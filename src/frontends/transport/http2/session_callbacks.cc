@@ -139,6 +139,11 @@ int Callbacks::OnBeginFrame(nghttp2_session* session, const nghttp2_frame_hd* he
                             void* user_data) {
   Session* const self = Of(user_data);
   const bool of_request = head->type == NGHTTP2_HEADERS || head->type == NGHTTP2_DATA;
+  // Padding has a length of its own in front of the data, so such a frame is received as others.
+  const bool has_data =
+      head->type == NGHTTP2_DATA && (head->flags & NGHTTP2_FLAG_PADDED) == 0 && !self->closed_;
+  self->data_stream_ = has_data ? head->stream_id : 0;
+  self->data_left_ = has_data ? head->length : 0;
   if (of_request && self->HasFinished(head->stream_id)) {
     nghttp2_session_terminate_session(session, NGHTTP2_STREAM_CLOSED);
   } else if (head->type == NGHTTP2_CONTINUATION || head->type == NGHTTP2_PRIORITY) {
@@ -149,7 +154,9 @@ int Callbacks::OnBeginFrame(nghttp2_session* session, const nghttp2_frame_hd* he
 }
 
 int Callbacks::OnData(nghttp2_session* session, uint8_t, int32_t id, const uint8_t* data,
-                      size_t size, void*) {
+                      size_t size, void* user_data) {
+  Session* const self = Of(user_data);
+  self->data_left_ -= std::min(size, self->data_left_);
   // Bytes of the connection are used up as they arrive: what may pile up is bounded per stream.
   nghttp2_session_consume_connection(session, size);
   Stream* const stream = StreamOf(session, id);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,6 +45,74 @@ class SessionFlowTest : public testing::Test {
   std::unique_ptr<RecordingServer> server_;
   std::unique_ptr<ClientSession> client_;
 };
+
+// ---- Where requests are received
+
+// A session with an open request 1, whose user has a place for `size` bytes.
+std::unique_ptr<RecordingServer> ServerWithPlace(size_t size) {
+  auto server = std::make_unique<RecordingServer>(SessionOptions{.least_in_place = 50});
+  server->on_request = [size](RecordingUser* user) {
+    user->place = std::make_shared<std::string>(size, '\0');
+  };
+  const std::string head = RawFrame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1, RawRequestHead());
+  EXPECT_TRUE(server->session->Receive(RawStart() + head).ok());
+  return server;
+}
+
+// The session hears of the first `size` bytes of its place, which the client has sent.
+absl::Status ReceiveInPlace(RecordingServer* server, absl::string_view bytes) {
+  const DataPlace place = server->session->PlaceForData();
+  if (place.room.size() < bytes.size()) return absl::OutOfRangeError("no room");
+  std::copy(bytes.begin(), bytes.end(), place.room.begin());
+  return server->session->Receive(absl::string_view(place.room.data(), bytes.size()));
+}
+
+TEST_F(SessionFlowTest, TheRestOfAFrameHasAPlace) {
+  const auto server = ServerWithPlace(1000);
+  Session& session = *server->session;
+  RecordingUser& user = *server->users.at(0);
+  EXPECT_TRUE(session.PlaceForData().room.empty()) << "nobody knows what comes next";
+  const std::string body = Pattern(300);
+  const std::string frame = RawFrame(NGHTTP2_DATA, 0, 1, body);
+  constexpr size_t kHead = 9;
+  ASSERT_TRUE(session.Receive(absl::string_view(frame).substr(0, kHead - 1)).ok());
+  EXPECT_TRUE(session.PlaceForData().room.empty());
+  ASSERT_TRUE(session.Receive(absl::string_view(frame).substr(kHead - 1, 1)).ok());
+  EXPECT_EQ(session.PlaceForData().room.size(), 300u);
+  ASSERT_TRUE(session.Receive(absl::string_view(frame).substr(kHead, 100)).ok());
+  EXPECT_EQ(session.PlaceForData().room.data(), user.place->data() + 100);
+  EXPECT_EQ(session.PlaceForData().owner, user.place);
+  const char* received = nullptr;
+  user.on_data = [&](absl::string_view bytes) { received = bytes.data(); };
+  ASSERT_TRUE(ReceiveInPlace(server.get(), absl::string_view(body).substr(100, 150)).ok());
+  EXPECT_EQ(received, user.place->data() + 100) << "the user gets the bytes where they are";
+  EXPECT_EQ(session.PlaceForData().room.size(), 50u) << "no more than the frame has";
+  ASSERT_TRUE(ReceiveInPlace(server.get(), absl::string_view(body).substr(250)).ok());
+  EXPECT_TRUE(session.PlaceForData().room.empty()) << "the next frame may be any";
+  const std::string small = RawFrame(NGHTTP2_DATA, 0, 1, Pattern(59));
+  ASSERT_TRUE(session.Receive(absl::string_view(small).substr(0, kHead + 10)).ok());
+  EXPECT_TRUE(session.PlaceForData().room.empty()) << "too little";
+  EXPECT_EQ(user.body, body + Pattern(10));
+}
+
+TEST_F(SessionFlowTest, WhatIsNoDataOfAUserHasNoPlace) {
+  const auto rest_of = [](const std::string& frame, RecordingServer* server) {
+    EXPECT_TRUE(server->session->Receive(absl::string_view(frame).substr(0, 20)).ok());
+    return server->session->PlaceForData().room.size();
+  };
+  const std::string body = Pattern(300);
+  EXPECT_EQ(rest_of(RawFrame(NGHTTP2_DATA, 0, 1, body), ServerWithPlace(1000).get()), 289u);
+  EXPECT_EQ(rest_of(RawFrame(NGHTTP2_DATA, 0, 1, body), ServerWithPlace(30).get()), 19u);
+  EXPECT_EQ(
+      rest_of(RawFrame(NGHTTP2_DATA, NGHTTP2_FLAG_PADDED, 1, body), ServerWithPlace(1000).get()),
+      0u);
+  EXPECT_EQ(rest_of(RawFrame(NGHTTP2_PRIORITY_UPDATE, 0, 0, body), ServerWithPlace(1000).get()),
+            0u);
+  const auto closed = ServerWithPlace(1000);
+  closed->users.at(0)->stream->Reset(ErrorCode::kCancel);
+  (void)closed->Output();
+  EXPECT_EQ(rest_of(RawFrame(NGHTTP2_DATA, 0, 1, body), closed.get()), 0u);
+}
 
 // ---- Answers
 

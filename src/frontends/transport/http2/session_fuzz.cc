@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 
 namespace {
 
+using nereid::http2::DataPlace;
 using nereid::http2::ErrorCode;
 using nereid::http2::Header;
 using nereid::http2::OutputQueue;
@@ -104,8 +106,24 @@ class User final : public StreamUser {
       : shared_(shared), stream_(std::move(stream)) {}
   ~User() override { Require(closed_); }
 
+  DataPlace PlaceForData() override {
+    if (closed_ || place_->size() == filled_) return {};
+    return {absl::MakeSpan(*place_).subspan(filled_), place_};
+  }
   void OnData(absl::string_view bytes) override {
     Require(!closed_ && !ended_);
+    const auto begin = reinterpret_cast<uintptr_t>(place_->data());
+    const auto at = reinterpret_cast<uintptr_t>(bytes.data());
+    // What lies in the place is not before where it belongs.
+    Require(at < begin || at >= begin + filled_);
+    const size_t fits = std::min(bytes.size(), place_->size() - filled_);
+    std::memmove(place_->data() + filled_, bytes.data(), fits);
+    filled_ += fits;
+    if (filled_ == place_->size() && shared_->choices.Next() % 2 == 0) {  // the next message
+      place_ = std::make_shared<std::string>(kPlaceBytes, '\0');
+      filled_ = 0;
+      bytes = {};
+    }
     if (shared_->choices.Next() % 2 == 0) {  // an echo
       stream_->Append(bytes);
       stream_->Flush();
@@ -138,8 +156,12 @@ class User final : public StreamUser {
   }
 
  private:
+  static constexpr size_t kPlaceBytes = 700;
+
   Shared* const shared_;
   std::shared_ptr<Stream> stream_;
+  std::shared_ptr<std::string> place_ = std::make_shared<std::string>(kPlaceBytes, '\0');
+  size_t filled_ = 0;
   bool ended_ = false;
   bool closed_ = false;
 };
@@ -250,6 +272,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                  .stream_window = 2000,
                                  .connection_window = 100'000,
                                  .max_frame_bytes = 20'000,
+                                 .least_in_place = 1,
                                  .max_header_bytes = 1000,
                                  .kept_streams = 2,
                                  .max_headers = 20};
@@ -257,10 +280,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Session session(options, &events);
     shared.session = &session;
     const size_t step = data[2] < 250 ? data[2] + 1 : 1 << 16;
-    for (size_t at = 0; at < input.size() && !session.ended(); at += step) {
+    for (size_t at = 0, size = 0; at < input.size() && !session.ended(); at += size) {
       // A copy with nothing after it, so that reading too far is detected.
       const std::string piece = input.substr(at, step);
-      if (!session.Receive(piece).ok()) break;
+      const DataPlace place = session.PlaceForData();
+      Require(place.room.empty() || place.owner != nullptr);
+      const bool in_place = !place.room.empty() && shared.choices.Next() % 4 != 0;
+      size = in_place ? std::min(place.room.size(), piece.size()) : piece.size();
+      if (in_place) std::memcpy(place.room.data(), piece.data(), size);
+      if (!session.Receive({in_place ? place.room.data() : piece.data(), size}).ok()) break;
       ActOnSession(&session, shared.choices.Next());
       session.Fill(&output, 1 + 500 * (shared.choices.Next() % 16));
       if (shared.choices.Next() % 4 != 3) Drain(&output);

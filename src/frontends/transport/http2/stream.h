@@ -43,13 +43,22 @@ enum class ErrorCode : uint32_t {
   kEnhanceYourCalm = 11,
 };
 
+// Where the next bytes of a request's body may be received.
+struct DataPlace {
+  absl::Span<char> room;              // empty: nowhere in particular
+  std::shared_ptr<const void> owner;  // keeps the memory
+};
+
 // The owner of a request. Its methods may call those of the stream. Kept alive by the stream until
 // OnClosed, which is the last call.
 class StreamUser {
  public:
   virtual ~StreamUser() = default;
-  // Bytes of the body. The client may send as many again only once Stream::Consume was called.
+  // Bytes of the body. The client may send as many again only once Stream::Consume was called. They
+  // may lie in the last PlaceForData: at its beginning, where they need no copy, or behind that.
   virtual void OnData(absl::string_view bytes) = 0;
+  // Where the user would put the next bytes, so that they can be received there.
+  virtual DataPlace PlaceForData() { return {}; }
   // The client sends nothing more.
   virtual void OnEndOfInput() = 0;
   // All bytes of the body given to the stream so far have left it, after unsent() was not zero.

@@ -35,6 +35,10 @@ class RecordingUser final : public StreamUser {
     body.append(bytes.data(), bytes.size());
     if (on_data) on_data(bytes);
   }
+  DataPlace PlaceForData() override {
+    if (place == nullptr) return {};
+    return {absl::MakeSpan(*place).subspan(body.size()), place};
+  }
   void OnEndOfInput() override {
     ++ends;
     if (on_end) on_end();
@@ -57,6 +61,7 @@ class RecordingUser final : public StreamUser {
   std::shared_ptr<Stream> stream;
   bool drop_when_closed = false;  // the stream, so that the session may use it again
   std::string body;
+  std::shared_ptr<std::string> place;  // for the whole body, behind what has arrived
   int ends = 0;
   int sent = 0;
   int closed = 0;
