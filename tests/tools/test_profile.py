@@ -121,7 +121,7 @@ def test_packages_are_of_the_trained_build_unless_asked_otherwise(tree: Path) ->
 
 def test_make_package_asks_for_the_profile_unless_told_otherwise() -> None:
     def asked(*words: str) -> str:
-        command = ["make", "--dry-run", "package", "KIND=deb", *words]
+        command = ["make", "--no-print-directory", "--dry-run", "package", "KIND=deb", *words]
         return subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
     assert asked().split() == ["tools/package.sh", "deb"]
