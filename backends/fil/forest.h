@@ -102,17 +102,20 @@ class Forest {
   void Classes(const float* rows, size_t count, float* classes) const;
 
  private:
-  // 16 bytes, so that four share a line of the cache.
+  // 16 bytes, so that four share a line of the cache. The children of a split are neighbours. A
+  // leaf is a node, too, whose left child it is itself, and everything goes left there.
   struct Node {
     float threshold;
     uint32_t feature;  // and the flags
-    int32_t left;      // below 0: the leaf whose first value is leaves_[~left]
-    int32_t right;
+    uint32_t left;     // the right child follows
+    uint32_t value;    // of a leaf: its first value in leaves_; by category: the set
   };
   static constexpr uint32_t kAllOutputs = ~uint32_t{0};
   struct Tree {
-    int32_t root;
-    uint32_t output;  // or kAllOutputs
+    uint32_t root;
+    uint32_t depth;
+    uint32_t output;   // or kAllOutputs
+    bool has_special;  // splits by more than a threshold
   };
   struct CategorySet {
     size_t first;
@@ -124,9 +127,18 @@ class Forest {
 
   class Packer;
   Error Add(std::span<const Split> splits, std::span<const double> leaves, uint32_t output);
-  int32_t Next(const Node& node, const float* row) const;
-  int32_t NextBySpecialRule(const Node& node, float x) const;
   bool GoesLeftByCategory(const Node& node, float x) const;
+  bool GoesLeftBySpecialRule(const Node& node, float x) const;
+  template <bool kSpecial>
+  uint32_t Next(uint32_t at, const float* row) const;
+  template <bool kSpecial, typename RowOf>
+  void Descend(uint32_t depth, const RowOf& row_of, uint32_t* at) const;
+  template <typename Sum>
+  void AddLeaf(const Tree& tree, uint32_t leaf, Sum* sums) const;
+  template <typename Sum>
+  void AddUpGroup(const Tree& tree, const float* rows, Sum* sums) const;
+  template <typename Sum>
+  void AddUpRow(const float* row, Sum* sums) const;
   template <typename Sum>
   void AddUp(const float* rows, size_t count, Sum* sums) const;
   template <typename Sum>
@@ -139,6 +151,7 @@ class Forest {
 
   size_t features_;
   size_t outputs_;
+  bool has_special_ = false;  // a tree has
   std::vector<Tree> trees_;
   std::vector<Node> nodes_;
   std::vector<double> leaves_;
