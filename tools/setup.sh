@@ -14,6 +14,7 @@
 #     --wheel  also what makes the wheel: scikit-build-core, auditwheel
 #     --bench  also what `make bench` needs: Triton, perf_analyzer, matplotlib
 #     --light  also LitServe and MLServer, which `tools/dev bench-light` races against
+#     --trees  also the libraries that `tools/dev bench-trees` races against
 #     --conformance   also what `tools/dev conformance` needs: Go, Node.js, the clients that they build, a browser, nvidia-pytriton
 #     --collector     with --conformance: also the OpenTelemetry Collector, which takes some minutes to build
 #     --kubernetes    also what `tools/dev kubernetes-check` needs: etcd, helm and kube-apiserver, which take long to build
@@ -61,6 +62,7 @@ for argument in "$@"; do
       debian+=(apt-bench) aside+=("${original[@]}" "$perf_analyzer" "matplotlib|bench|bench")
       ;;
     --light) aside+=("LitServe|litserve|litserve" "MLServer|mlserver|mlserver") ;;
+    --trees) aside+=("XGBoost, LightGBM, scikit-learn and Treelite|trees|trees") ;;
     --conformance)
       unit
       debian+=(apt-conformance) steps+=(install_conformance)
