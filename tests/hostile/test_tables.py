@@ -222,8 +222,10 @@ def test_heads_of_references(target: Target, case: Case) -> None:
                     line.begin_block(block)
                 line.flush(watch.over)
                 line.pump()
-        # A request that is answered has no head any more, which is paid for until its stream ends.
-        watch.check_held(freed=target.limit)
+        # A request without a body is answered at once: its head is gone, and is paid for until its
+        # stream ends. One with a body keeps its head.
+        answered = case.head().method != "POST"
+        watch.check_held(freed=target.limit if answered else 0)
 
 
 @walk("heads", [Case("unfinished-heads", protocol) for protocol in HTTP1])
