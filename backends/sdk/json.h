@@ -30,6 +30,13 @@ class Json {
   Json(Array value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
   Json(Object value) : value_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
 
+  // A default object and an assignment, because the copy constructor of libstdc++ 12's variant is
+  // unsafe if memory runs out: it destroys a value that was never constructed.
+  Json(const Json& other) { value_ = other.value_; }
+  Json(Json&&) = default;
+  Json& operator=(const Json&) = default;
+  Json& operator=(Json&&) = default;
+
   static Json MakeObject() { return Json(Object()); }
 
   // INVALID_ARG with the position if `text` is not exactly one JSON value, or is nested more than

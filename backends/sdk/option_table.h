@@ -119,6 +119,8 @@ inline constexpr OptionSpec kServerSettings[] = {
 class OptionValues {
  public:
   explicit OptionValues(std::span<const OptionSpec> specs) : specs_(specs) {}
+  OptionValues(OptionValues&&) = default;
+  OptionValues& operator=(OptionValues&&) = default;
 
   bool Has(std::string_view name) const { return Find(name) != nullptr; }
   // Nothing if the option is not given. In the first, nothing too if it is one of its choices.

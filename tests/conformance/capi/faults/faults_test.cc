@@ -19,8 +19,11 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
+#include <utility>
 
+#include "backends/sdk/json.h"
 #include "tests/conformance/capi/faults/faults.h"
 #include "tests/conformance/capi/faults/probe.h"
 #include "tests/conformance/capi/harness.h"
@@ -169,6 +172,31 @@ bool MakeMetrics(Probe* probe) {
 
 TEST(Faults, OfAllocationsOfMetrics) {
   FailEach(faults::Kind::kAllocation, "metrics", MakeMetrics);
+}
+
+// Settings as backends read them, copied: objects in arrays in objects.
+bool CopySettings(Probe* probe) {
+  using nereid_backend::Json;
+  const std::string text = "a text that is longer than a short string";
+  Json::Object inner;
+  inner.emplace_back("a name that is longer than a short string", Json(text));
+  const Json::Array values = {Json(text), Json(std::move(inner)), Json(int64_t{1})};
+  Json::Object outer;
+  outer.emplace_back("another name that is longer than a short string", Json(values));
+  outer.emplace_back("text", Json(text));
+  const Json settings(std::move(outer));
+  return probe->Makes([&] {
+    try {
+      const Json copy = settings;
+      return copy.Write() == settings.Write();
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  });
+}
+
+TEST(Faults, OfAllocationsOfSettings) {
+  FailEach(faults::Kind::kAllocation, "settings", CopySettings);
 }
 
 // ---- A server's life.
