@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json_writer.h"
+#include "base/outside_text.h"
 #include "base/status_macros.h"
 #include "frontends/codec/request_limits.h"
 #include "frontends/openai/chat_format.h"
@@ -36,20 +37,25 @@ absl::StatusOr<bool> BoolOf(absl::string_view field, const JsonValue& value) {
   return value.GetBool();
 }
 
-// Whether there is a number that JSON does not have, although ParseJson takes it. The depth of the
-// tree is bounded.
-bool HasNonFinite(const JsonValue& value) {
-  if (value.IsDouble()) return !std::isfinite(value.GetDouble());
+// What is in the tree although JSON does not have it, and ParseJson takes it: numbers that are not
+// finite, and bytes that are not UTF-8, also as one half of a surrogate pair. Empty: nothing. The
+// depth of the tree is bounded.
+absl::string_view NotOfJson(const JsonValue& value) {
+  constexpr absl::string_view kNotUtf8 = "a text that is not UTF-8";
+  if (value.IsString()) return IsValidUtf8(TextOf(value)) ? "" : kNotUtf8;
+  if (value.IsDouble())
+    return std::isfinite(value.GetDouble()) ? "" : "a number that is not finite";
   if (value.IsArray()) {
     for (const JsonValue& element : value.GetArray()) {
-      if (HasNonFinite(element)) return true;
+      if (const absl::string_view found = NotOfJson(element); !found.empty()) return found;
     }
   } else if (value.IsObject()) {
     for (const auto& member : value.GetObject()) {
-      if (HasNonFinite(member.value)) return true;
+      if (!IsValidUtf8(TextOf(member.name))) return kNotUtf8;
+      if (const absl::string_view found = NotOfJson(member.value); !found.empty()) return found;
     }
   }
-  return false;
+  return "";
 }
 
 // The value of `content` of a message: a text, or a list of parts that are texts.
@@ -95,6 +101,33 @@ absl::StatusOr<ChatMessage> MessageOf(size_t index, const JsonValue& message) {
   return read;
 }
 
+// What holds for messages of every role, which a model that makes its prompt itself relies on: each
+// has a role and a content, a text or parts with a type. Only an assistant's may lack the content.
+absl::Status CheckMessage(size_t index, const JsonValue& message) {
+  const std::string name = absl::StrCat("messages[", index, "]");
+  if (!message.IsObject()) return ShouldBe(name, "an object with 'role' and 'content'");
+  const JsonValue* const role = FindMember(message, "role");
+  if (role == nullptr || !role->IsString() || role->GetStringLength() == 0) {
+    return ShouldBe(absl::StrCat(name, ".role"), "a text such as 'user'");
+  }
+  const JsonValue* const content = FindMember(message, "content");
+  if (content == nullptr || content->IsNull()) {
+    return TextOf(*role) == "assistant"
+               ? absl::OkStatus()
+               : ShouldBe(absl::StrCat(name, ".content"), "a text or a list of parts");
+  }
+  bool right = content->IsString() || content->IsArray();
+  if (content->IsArray()) {
+    for (const JsonValue& part : content->GetArray()) {
+      const JsonValue* const type = FindMember(part, "type");
+      right = right && type != nullptr && type->IsString();
+    }
+  }
+  return right ? absl::OkStatus()
+               : ShouldBe(absl::StrCat(name, ".content"),
+                          "a text or a list of parts, which are objects with a 'type'");
+}
+
 // Reads one request.
 class OpenAiReader {
  public:
@@ -113,8 +146,8 @@ class OpenAiReader {
       return absl::InvalidArgumentError(absl::StrCat(
           "the request has ", body.MemberCount(), " fields: at most ", kMaxFields, " are taken"));
     }
-    if (HasNonFinite(body)) {
-      return absl::InvalidArgumentError("the request has a number that is not finite");
+    if (const absl::string_view found = NotOfJson(body); !found.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("the request has ", found));
     }
     sampling_.BeginObject();
     for (const auto& member : body.GetObject()) {
@@ -233,6 +266,9 @@ class OpenAiReader {
     }
     has_text_ = true;
     if (model_.messages != nullptr) {
+      for (size_t i = 0; i < value.Size(); ++i) {
+        RETURN_IF_ERROR(CheckMessage(i, value[static_cast<unsigned>(i)]));
+      }
       return AddTexts(*model_.messages, OneElement(*model_.messages), {JsonText(value)});
     }
     // Pays for the messages and the prompt while they are there.

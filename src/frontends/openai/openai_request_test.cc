@@ -2,6 +2,7 @@
 #include "frontends/openai/openai_request.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -139,10 +140,48 @@ TEST(OpenAiRequestTest, MessagesBecomeAPrompt) {
 TEST(OpenAiRequestTest, AModelMayTakeTheMessagesThemselves) {
   CompiledModel config = TextConfig();
   config.inputs[0] = Input("messages", DataType::kBytes, false);
-  ReadResult result(kChats, Serve(config),
-                    R"({"model":"m","messages":[ {"role":"user","content":["x", 1.5]} ]})");
+  ReadResult result(
+      kChats, Serve(config),
+      R"({"model":"m","messages":[ {"role":"tool","content":[{"type":"x", "x":1.5}]},)"
+      R"({"role":"assistant","content":null,"tool_calls":[]}]})");
   ASSERT_TRUE(result.status.ok()) << result.status;
-  EXPECT_EQ(TextIn(&result, "messages"), R"([{"role":"user","content":["x",1.5]}])");
+  EXPECT_EQ(TextIn(&result, "messages"), R"([{"role":"tool","content":[{"type":"x","x":1.5}]},)"
+                                         R"({"role":"assistant","content":null,"tool_calls":[]}])");
+}
+
+TEST(OpenAiRequestTest, EachMessageHasARoleAndAContent) {
+  CompiledModel config = TextConfig();
+  config.inputs[0] = Input("messages", DataType::kBytes, false);
+  const auto model = Serve(config);
+  const auto error = [&](const char* message) {
+    return ErrorOf(
+        kChats, model,
+        absl::StrCat(R"({"model":"m","messages":[{"role":"user","content":"Hi"},)", message, "]}"));
+  };
+  for (const char* message : {"1", R"("x")", "null", "[]"}) {
+    EXPECT_THAT(error(message), StartsWith(R"("messages[1]")"));
+  }
+  for (const char* message : {"{}", R"({"content":"x"})", R"({"role":5,"content":"x"})",
+                              R"({"role":"","content":"x"})"}) {
+    EXPECT_THAT(error(message), StartsWith(R"("messages[1].role")"));
+  }
+  for (const char* content : {R"("con":1)", R"("content":null)", R"("content":5)",
+                              R"("content":["x"])", R"("content":[{"text":"x"}])"}) {
+    EXPECT_THAT(error(absl::StrCat(R"({"role":"user",)", content, "}").c_str()),
+                StartsWith(R"("messages[1].content")"));
+  }
+}
+
+TEST(OpenAiRequestTest, TextsAreUtf8) {
+  const auto model = MakeTextModel({{kOpenAiChatTemplate, "plain"}});
+  for (const char* text : {"\xff", "\\udc00"}) {
+    for (const char* body :
+         {R"({"model":"m","prompt":"$"})", R"({"model":"m","prompt":"a","stop":"$"})",
+          R"({"model":"m","prompt":"a","$":1})"}) {
+      EXPECT_THAT(ErrorOf(kCompletions, model, absl::StrReplaceAll(body, {{"$", text}})),
+                  HasSubstr("a text that is not UTF-8"));
+    }
+  }
 }
 
 TEST(OpenAiRequestTest, EachFieldIsTakenOrRefused) {

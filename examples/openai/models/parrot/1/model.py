@@ -20,7 +20,9 @@ class TritonPythonModel:
             text = value(request, "text_input", b"").decode()
             messages = json.loads(value(request, "messages", b"null"))
             if messages is not None:
-                text = messages[-1]["content"]
+                content = messages[-1].get("content") or ""
+                parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+                text = " ".join(part["text"] for part in parts if part["type"] == "text")
             sampling = json.loads(value(request, "sampling_parameters", b"{}"))
             sender = request.get_response_sender()
             # A thread of its own, so that the next request need not wait.
