@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds and runs all tests, for `make test` and CI. Run tools/setup.sh first.
 
-    tools/run_tests.py [--only STEP ...] [--list] [--frameworks [--asan]] [-k EXPRESSION]
+    tools/run_tests.py [--only STEP ...] [--list] [--frameworks [--asan]] [--thorough] [-k EXPRESSION]
 
 Every step runs, even if earlier ones have failed. The last line is `N passed, N failed`. It counts
 CTest programs, pytest cases, and every other check as one (a build that fails, the include rules,
-the ABI, a fuzzer). Environment:
+the ABI, a fuzzer). Python tests with the mark `thorough` run with --thorough, with -k, and in CI. Environment:
 
-    CI=true          also the steps that build the code again: the sanitizers (asan by clang with
+    CI=true          also --thorough, and the steps that build the code again: the sanitizers (asan by clang with
                      -Wthread-safety -Werror), and 20 seconds of each fuzzer; the programs
                      of others (tests/conformance), which otherwise run where they are installed;
                      and the packages (tests/installation) and the Python wheel
@@ -50,6 +50,7 @@ ASAN_ENVIRONMENT = {
 CONFORMANCE_TESTS = "tests/conformance"
 # Files of tests that run at a time, for each core: most tests wait for servers.
 FILES_PER_CORE = 2
+WITHOUT_THOROUGH = "not thorough"
 MOST_RUN_AGAIN = 5  # more failures than that are no accident
 PACKAGING_TESTS = "tests/installation"
 WHEEL_TESTS = "tests/python_wheel"
@@ -243,6 +244,8 @@ def python_tests(what: str, folder: str, *arguments: str, **env: str) -> Outcome
     pythons = sorted((ROOT / "build/deps/pythons").glob("*/bin/python"))
     versions = [platform.python_version(), *(path.parts[-3] for path in pythons)]
     print(f"    (models in Python run in Python {', '.join(versions)})", flush=True)
+    if WITHOUT_THOROUGH in arguments:
+        print("    (without the thorough ones: make test ARGS=--thorough runs them, too)", flush=True)
     named = os.pathsep.join(map(str, pythons))
     environment = {"NEREID_STAGE": str(STAGE), "NEREID_PYTHONS": named, **env}
     ok = run(command, 1800, what, **environment)
@@ -343,9 +346,9 @@ def fuzzers(seconds: int) -> Outcome:
 
 
 def choose_steps(
-    expression: str | None, frameworks: bool = False, asan: bool = False
+    expression: str | None, frameworks: bool = False, asan: bool = False, thorough: bool = False
 ) -> dict[str, Callable[[], Outcome]]:
-    """The steps to run in this environment, cheap ones first; with `frameworks`, those of `make
+    """The steps to run in this environment, cheap ones first; with `frameworks`, those of `tools/dev
     frameworks-test`, and with `asan` these under AddressSanitizer."""
     selection = ["-k", expression] if expression else []
     if frameworks and asan:
@@ -360,6 +363,8 @@ def choose_steps(
             "frameworks": lambda: python_tests("frameworks", FRAMEWORK_TESTS, *selection),
         }
     in_ci = os.environ.get("CI") == "true"
+    # Who names tests wants those.
+    some = [] if in_ci or thorough or expression else ["-m", WITHOUT_THOROUGH]
     fuzz_seconds = int(os.environ.get("FUZZ_SECONDS") or (20 if in_ci else 0))
     steps: dict[str, Callable[[], Outcome]] = {
         "includes": include_rules,
@@ -376,6 +381,7 @@ def choose_steps(
             f"--numprocesses={FILES_PER_CORE * (os.cpu_count() or 1)}",
             "--dist=loadfile",
             *(f"--ignore={folder}" for folder in (CONFORMANCE_TESTS, *PACKAGES, *OWN_TARGETS)),
+            *some,
             *selection,
         ),
     }
@@ -401,11 +407,12 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print the names of the steps")
     parser.add_argument("--frameworks", action="store_true", help="the steps of frameworks-test")
     parser.add_argument("--asan", action="store_true", help="these under AddressSanitizer")
+    parser.add_argument("--thorough", action="store_true", help="also the long Python tests, as in CI")
     parser.add_argument("-k", metavar="EXPRESSION", help="which Python tests, as in pytest")
     arguments = parser.parse_args()
     if arguments.asan and not arguments.frameworks:
         parser.error("--asan goes with --frameworks")
-    steps = choose_steps(arguments.k, arguments.frameworks, arguments.asan)
+    steps = choose_steps(arguments.k, arguments.frameworks, arguments.asan, arguments.thorough)
     if arguments.list:
         print("\n".join(steps))
         return 0

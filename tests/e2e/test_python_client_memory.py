@@ -26,10 +26,13 @@ from support.repository import ModelRepository
 from support.server_process import ServerProcess
 from support.stage import backend_directory
 
-pytestmark = pytest.mark.skipif(
-    not (backend_directory() / "python" / "libtriton_python.so").exists(),
-    reason="the Python backend is not staged",
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        not (backend_directory() / "python" / "libtriton_python.so").exists(),
+        reason="the Python backend is not staged",
+    ),
+]
 
 # The request's id says what the model does.
 MODEL = """

@@ -22,6 +22,8 @@ from support.process_memory import MIB, shared
 from support.repository import ModelRepository, tensor_text
 from support.server_process import ServerProcess
 
+pytestmark = pytest.mark.thorough
+
 ABORT, WAIT = -1, -2
 MODEL = """
 import os

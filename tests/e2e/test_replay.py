@@ -23,6 +23,8 @@ from support.repository import ModelRepository
 from support.server_process import ServerProcess
 from support.stage import server_binary
 
+pytestmark = pytest.mark.thorough
+
 REQUESTS = 400
 WORKERS = 12
 NEEDED_SHARE = 0.95

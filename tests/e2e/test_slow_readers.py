@@ -31,6 +31,8 @@ from support.repository import ModelRepository, tensor_text
 from support.server_process import ServerProcess
 from support.streaming import DECOUPLED, add_raw, add_repeat, add_testing, repeat_request
 
+pytestmark = pytest.mark.thorough
+
 LIMIT = 2_000_000
 # What waits beyond the limit: what senders had under way, and the windows of the transports.
 MOST_WAITING = 16_000_000

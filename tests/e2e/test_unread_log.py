@@ -28,6 +28,8 @@ from support.repository import ModelRepository, tensor_text
 from support.server_process import LOOPBACK
 from support.stage import server_binary
 
+pytestmark = pytest.mark.thorough
+
 TALKER = """
 import triton_python_backend_utils as pb_utils
 

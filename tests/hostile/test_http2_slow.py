@@ -36,6 +36,8 @@ from support.raw_http2 import (
 )
 from support.server_process import ServerProcess
 
+pytestmark = pytest.mark.thorough
+
 MANY_VALUES = 100_000  # of an answer that is longer than a window of 65,535 bytes
 UNAVAILABLE = "14"
 

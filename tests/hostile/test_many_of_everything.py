@@ -21,6 +21,8 @@ from support.repository import ModelRepository
 from support.server_process import ServerProcess
 from support.work import least_work
 
+pytestmark = pytest.mark.thorough
+
 MANY = 100_000
 FEW = 10_000
 MIB = 1 << 20

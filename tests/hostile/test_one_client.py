@@ -31,6 +31,8 @@ from support.raw_http2 import (
 from support.repository import ModelRepository
 from support.server_process import ServerProcess
 
+pytestmark = pytest.mark.thorough
+
 LIMIT = 64 * MIB
 FRAME = 16_384
 PIECE = 16 * FRAME  # what each stream sends: less than its window

@@ -4,7 +4,8 @@ docs/operate/limits.md says, take it unpaid, take a body that it has no use for,
 waiting. The rows come from the server itself, see tables.py.
 
 Each row meets each attack over one kind of connection, chosen by the row;
-NEREID_HOSTILE_SECONDS=60 gives the long form: over all of them."""
+NEREID_HOSTILE_SECONDS=60 gives the long form: over all of them. `make test` alone runs a third of
+the pairs of row and attack, the same each time."""
 
 from __future__ import annotations
 
@@ -145,9 +146,13 @@ def choose(kind: str, row: Row, protocols: Sequence[Protocol]) -> Sequence[Proto
     return [protocols[zlib.crc32(f"{kind} {row.name}".encode()) % len(protocols)]]
 
 
+def marks(case: Case) -> Sequence[pytest.MarkDecorator]:
+    return [pytest.mark.thorough] if zlib.crc32(case.id.encode()) % 3 else []
+
+
 def walk(kind: str, *given: Sequence[Case]) -> pytest.MarkDecorator:
     cases = [case for several in given for case in several]
-    params = [pytest.param(case, id=case.id) for case in cases]
+    params = [pytest.param(case, id=case.id, marks=marks(case)) for case in cases]
     if tables().failure:
         params = [pytest.param(Case(kind, HTTP1[0]), id=f"{kind}-no-tables")]
     return pytest.mark.parametrize("case", params)

@@ -31,6 +31,7 @@ SIGNAL = re.compile(r"SIGKILL|signal 9\b")
 NOT_BACK_YET = "Failed for execute the inference request. Model 'waits' is not ready."
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.skipif(bool(why_not(OURS)), reason=why_not(OURS) or "there"),
     pytest.mark.timeout(180 + 10 * KILLS + 60 * PER_POINT),
 ]

@@ -44,6 +44,7 @@ def test_as_the_original_answered(case: Case, of_nereid: Answers) -> None:
     assert not found, "not in docs/protocol/python-differences.tsv:\n" + "\n".join(map(str, found))
 
 
+@pytest.mark.thorough
 @each_golden
 def test_the_original_answers_as_recorded(case: Case, of_original: Answers) -> None:
     changes = compare(case.id, golden.load(case), of_original(case))

@@ -182,6 +182,32 @@ def test_what_builds_the_code_once_more_is_for_ci(
     assert chosen.keys() & CI_ONLY == steps
 
 
+@pytest.mark.parametrize(
+    "ci, expression, thorough, left_out",
+    [
+        (None, None, False, True),
+        (None, None, True, False),
+        (None, "http", False, False),
+        ("true", None, False, False),
+    ],
+)
+def test_thorough_tests_are_for_ci_and_for_those_who_ask(
+    run_tests: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    ci: str | None,
+    expression: str | None,
+    thorough: bool,
+    left_out: bool,
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    if ci is not None:
+        monkeypatch.setenv("CI", ci)
+    given: list[str] = []
+    monkeypatch.setattr(run_tests, "python_tests", lambda *arguments: given.extend(arguments))
+    run_tests.choose_steps(expression, thorough=thorough)["python"]()
+    assert ("not thorough" in given) is left_out
+
+
 def test_all_fuzzers_that_are_built_run_two_at_a_time(
     run_tests: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
