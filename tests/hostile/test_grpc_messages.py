@@ -4,6 +4,7 @@ takes. Whoever else asks is answered meanwhile."""
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ import pytest
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 from hostile.clients import CONSTANT, assert_memory, gauge, wait_until_idle
+from hostile.tables import Method, tables
 from support.nereid import start_nereid
 from support.poll import poll_until
 from support.process_memory import MIB, peak_resident, resident
@@ -36,6 +38,7 @@ CHECK = "/grpc.health.v1.Health/Check"
 UNLIMITED = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 # No probe may wait as long as this; it takes a loop several seconds to read what is sent here.
 LONGEST_WAIT = 1.0
+OWN_LINE = re.compile(r"[EWIV]\d{4} ")
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +143,21 @@ def test_who_answers_at_once_reads_nothing_long(server: ServerProcess, path: str
             assert f"'{path}' takes messages of at most 65536 bytes" in text
     assert probes.longest < LONGEST_WAIT
     assert peak_resident(server) < before + 32 * MIB
+
+
+@pytest.mark.parametrize("method", tables().methods, ids=lambda method: method.name)
+def test_no_library_writes_what_clients_cause(server: ServerProcess, method: Method) -> None:
+    """The project's own log is limited in rate and waits for nobody; stderr would be neither."""
+    not_utf8 = b"".join(field(number, b"\xff\xfe") for number in range(1, 5))
+    before = server.stderr_text()
+    with connect(server) as channel:
+        for body in (not_utf8, field(5, not_utf8), b"\xff" * 20):
+            try:
+                list(channel.stream_stream(method.path)(iter([body]), timeout=20))
+            except grpc.RpcError as error:
+                assert error.code() not in (grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
+    lines = server.stderr_text().removeprefix(before).splitlines()
+    assert all(OWN_LINE.match(line) for line in lines), lines
 
 
 def test_unknown_fields_are_read_elsewhere(server: ServerProcess) -> None:

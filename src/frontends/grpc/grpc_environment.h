@@ -4,6 +4,7 @@
 #define NEREID_FRONTENDS_GRPC_GRPC_ENVIRONMENT_H_
 
 #include <absl/status/status.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -85,6 +86,10 @@ struct GrpcEnvironment {
   const std::string why_no_rest;
   const HeaderForwarding header_forwarding;
   Gate calls;  // inside are requests not answered yet
+  // Otherwise protobuf writes a line to stderr for each text of a client that is not UTF-8, on the
+  // thread that parses it, as often as the client likes, and waits for whoever reads stderr. The
+  // client gets an error.
+  const google::protobuf::LogSilencer no_lines_of_protobuf;
 
   // How long messages of `method`, which outlives the limit, may be.
   MessageLimit LimitOf(absl::string_view method,
