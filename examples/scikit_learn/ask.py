@@ -29,8 +29,11 @@ def main():
     inputs[0].set_data_from_numpy(texts)
     inputs[1].set_data_from_numpy(numbers)
     url = sys.argv[1] if len(sys.argv) > 1 else "localhost:8000"
-    with http.InferenceServerClient(url) as client:
-        answer = client.infer("parcels", inputs)
+    try:
+        with http.InferenceServerClient(url) as client:
+            answer = client.infer("parcels", inputs)
+    except (OSError, http.InferenceServerException) as error:
+        sys.exit(f"error: {url}: {error}")
     labels = answer.as_numpy("label").ravel()
     probabilities = answer.as_numpy("probabilities")
     for parcel, label, row in zip(PARCELS, labels, probabilities):

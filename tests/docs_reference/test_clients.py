@@ -34,7 +34,7 @@ def client(request: pytest.FixtureRequest) -> Client:
     def ask(url: str, model: str) -> subprocess.CompletedProcess[str]:
         if request.param == "go":
             program = request.getfixturevalue("go_program")
-            command = [program, f"-url={url}", f"-model={model}"]
+            command = [program, url, model]
         elif request.param == "javascript":
             command = ["node", CLIENTS / "javascript/digits.mjs", url, model]
         else:
@@ -48,7 +48,7 @@ def client(request: pytest.FixtureRequest) -> Client:
 
 @pytest.mark.parametrize("model", ["digits", "digits_batched"])
 def test_answer(client: Client, documented_server: ServerProcess, model: str) -> None:
-    done = client(f"http://{documented_server.http_url}", model)
+    done = client(documented_server.http_url, model)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{model}: this is a 3 (probability 99.7%)\n"
 
@@ -63,3 +63,4 @@ def test_no_server(client: Client) -> None:
     done = client(NOBODY, "digits")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
+    assert "127.0.0.1:1" in done.stderr

@@ -84,6 +84,15 @@ def test_scikit_learn(server: ServerProcess) -> None:
     assert said == shown("scikit_learn")
 
 
+def test_scikit_learn_without_a_server() -> None:
+    nobody = "127.0.0.1:1"
+    command = [sys.executable, EXAMPLES / "scikit_learn/ask.py", nobody]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"error: {nobody}: ")
+
+
 def test_scikit_learn_gives_the_answers_of_the_pipeline(
     server: ServerProcess, packages: None
 ) -> None:

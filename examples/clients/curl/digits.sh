@@ -9,6 +9,7 @@
 set -eu
 
 url=${1:-localhost:8000}
+url=${url#http://}
 model=${2:-digits}
 
 # Image 3 of scikit-learn's digits, 8x8 pixels from 0 (paper) to 16 (ink). It shows a three.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the server which digit an image shows, with nothing but Go's standard library.
 //
-//	go run digits.go [-url http://localhost:8000] [-model digits]
+//	go run digits.go [localhost:8000 [digits]]
 //
 // The tensors travel in binary form: the body is JSON, which says what the tensors are, and then
 // their bytes. Exit status: 0 the server answered, 1 it refused, 2 nobody answers.
@@ -11,13 +11,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -120,13 +120,20 @@ func ask(url, model string) (digit int64, probability float32, status int, err e
 }
 
 func main() {
-	url := flag.String("url", "http://localhost:8000", "where the server listens")
-	model := flag.String("model", "digits", "digits or digits_batched")
-	flag.Parse()
-	digit, probability, status, err := ask(*url, *model)
+	url, model := "localhost:8000", "digits"
+	if len(os.Args) > 1 {
+		url = os.Args[1]
+	}
+	if len(os.Args) > 2 {
+		model = os.Args[2]
+	}
+	if !strings.Contains(url, "://") {
+		url = "http://" + url
+	}
+	digit, probability, status, err := ask(url, model)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(status)
 	}
-	fmt.Printf("%s: this is a %d (probability %.1f%%)\n", *model, digit, 100*probability)
+	fmt.Printf("%s: this is a %d (probability %.1f%%)\n", model, digit, 100*probability)
 }

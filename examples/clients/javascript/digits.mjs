@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the server which digit an image shows, with nothing but Node.js (18 or later).
 //
-//   node digits.mjs [http://localhost:8000 [digits]]
+//   node digits.mjs [localhost:8000 [digits]]
 //
 // The tensors travel in binary form: the body is JSON, which says what the tensors are, and then
 // their bytes. Exit status: 0 the server answered, 1 it refused, 2 nobody answers.
 
-const url = process.argv[2] ?? "http://localhost:8000";
+const place = process.argv[2] ?? "localhost:8000";
+const url = place.includes("://") ? place : `http://${place}`;
 const model = process.argv[3] ?? "digits";
 const LENGTH = "Inference-Header-Content-Length";
 
@@ -66,6 +67,7 @@ try {
   const probability = outputs.probabilities.getFloat32(4 * digit, true);
   console.log(`${model}: this is a ${digit} (probability ${(100 * probability).toFixed(1)}%)`);
 } catch (error) {
-  console.error("error:", error.cause?.message ?? error.message);
+  const why = error.cause?.message || error.cause?.code || error.message;
+  console.error("error:", error.status === undefined ? `${url}: ${why}` : why);
   process.exitCode = error.status === undefined ? 2 : 1;
 }

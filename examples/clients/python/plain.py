@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks the server which digit an image shows, with nothing but Python.
 
-    plain.py [http://localhost:8000 [digits]]
+    plain.py [localhost:8000 [digits]]
 
 The tensors travel in binary form: the body is JSON, which says what the tensors are, and then their
 bytes. Exit status: 0 the server answered, 1 it refused, 2 nobody answers.
@@ -59,7 +59,9 @@ def infer(url, model, name, numbers):
 
 
 def main():
-    url = sys.argv[1] if len(sys.argv) > 1 else "http://localhost:8000"
+    url = sys.argv[1] if len(sys.argv) > 1 else "localhost:8000"
+    if "://" not in url:
+        url = f"http://{url}"
     model = sys.argv[2] if len(sys.argv) > 2 else "digits"
     try:
         outputs = infer(url, model, "image", IMAGE)
@@ -67,7 +69,7 @@ def main():
         print(f"error: {json.loads(error.read())['error']}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {url}: {error}", file=sys.stderr)
         return 2
     (digit,) = struct.unpack("<q", outputs["digit"])
     probability = struct.unpack("<10f", outputs["probabilities"])[digit]
