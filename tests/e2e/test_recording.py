@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -323,6 +324,8 @@ def test_explain(server: ServerProcess) -> None:
     of_model = lines(explain("batched", url))
     assert of_model[0].startswith("Model batched version 1: the last ")
     assert any(line.startswith("Requests spend the largest part of their time") for line in of_model)
+    slowest = of_model[next(i for i, line in enumerate(of_model) if line.startswith("  slowest ")) + 1]
+    assert re.fullmatch(r"  [\d.]+ ms +[\d.]+ s  \w+ \d+ % +(alone|1 of \d+), \w+  +\S.*", slowest)
     assert "\033" not in "".join([*of_request, *of_model]), "no terminal, no colours"
     as_json = json.loads("\n".join(lines(explain("--model=batched:1", "--json", url))))
     assert as_json["model"] == "batched"

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_join.h>
+#include <absl/types/span.h>
 
 #include <algorithm>
 #include <functional>
@@ -17,6 +18,8 @@ namespace {
 
 constexpr size_t kBarWidth = 40;
 constexpr size_t kMostNames = 8;
+constexpr size_t kSlowest = 3;     // requests that a model's text tells
+constexpr size_t kLongestId = 38;  // the server keeps so much of longer ones
 // Instances that work for less than this share of the time are not what requests wait for.
 constexpr double kBusy = 0.8;
 
@@ -94,11 +97,19 @@ std::string SequenceLine(const ShownRequest& request) {
       ".\n");
 }
 
+using NamedPhase = std::pair<std::string, uint64_t>;
+
+// Null: the request has no phase.
+const NamedPhase* GreatestPhase(const ShownRequest& request) {
+  const auto greatest = std::max_element(
+      request.phases_ns.begin(), request.phases_ns.end(),
+      [](const NamedPhase& a, const NamedPhase& b) { return a.second < b.second; });
+  return greatest == request.phases_ns.end() ? nullptr : &*greatest;
+}
+
 std::string GreatestPart(const ShownRequest& request) {
-  const auto greatest =
-      std::max_element(request.phases_ns.begin(), request.phases_ns.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (greatest == request.phases_ns.end()) return "";
+  const NamedPhase* const greatest = GreatestPhase(request);
+  if (greatest == nullptr) return "";
   return absl::StrCat("It spent the largest part of its time (",
                       Percent(Share(greatest->second, request.latency_ns)), " %) ",
                       DoingIn(greatest->first), ".\n");
@@ -180,6 +191,47 @@ std::string BatchLines(const ShownTimeline& timeline, const Batches& batches) {
                       ", busy ", Percent(BusyShare(timeline)), " %\n");
 }
 
+// "1 of 4, full": how many requests were in the batch of that one, and why it left its queue.
+std::string BatchOf(const ShownRequest& request, const ShownTimeline& timeline) {
+  for (const ShownExecution& execution : timeline.executions) {
+    if (execution.number != request.batch || execution.instance != request.instance) continue;
+    return absl::StrCat(
+        execution.requests == 1 ? "alone" : absl::StrCat("1 of ", execution.requests), ", ",
+        Clean(execution.reason));
+  }
+  return "";
+}
+
+// A line for each of the slowest requests, since those are looked for.
+std::string SlowestLines(const ShownTimeline& timeline) {
+  std::vector<const ShownRequest*> requests;
+  for (const ShownRequest& request : timeline.requests) requests.push_back(&request);
+  const size_t shown = std::min(requests.size(), kSlowest);
+  std::partial_sort(
+      requests.begin(), requests.begin() + static_cast<ptrdiff_t>(shown), requests.end(),
+      [](const ShownRequest* a, const ShownRequest* b) { return a->latency_ns > b->latency_ns; });
+  std::string text = absl::StrFormat("\n  %-15s %12s  %-19s  %-25s  %s\n", "slowest", "ago",
+                                     "most of it in", "batch", "id");
+  for (const ShownRequest* request : absl::MakeSpan(requests).subspan(0, shown)) {
+    const NamedPhase* const phase = GreatestPhase(*request);
+    const uint64_t end = request->start_ns + request->latency_ns;
+    absl::StrAppend(
+        &text,
+        absl::StrFormat(
+            "  %-15s %12s  %-19s  %-25s  %s\n", Millis(request->latency_ns),
+            timeline.now_ns < end
+                ? ""
+                : absl::StrFormat("%.1f s", static_cast<double>(timeline.now_ns - end) / 1e9),
+            phase == nullptr
+                ? ""
+                : absl::StrCat(Clean(phase->first), " ",
+                               Percent(Share(phase->second, request->latency_ns)), " %"),
+            BatchOf(*request, timeline),
+            request->id.empty() ? "none" : Clean(request->id).substr(0, kLongestId)));
+  }
+  return text;
+}
+
 // What the waits for the queue mean, where the queue is the greatest part.
 std::string QueueAdvice(const ShownTimeline& timeline) {
   const int busy = Percent(BusyShare(timeline));
@@ -248,6 +300,7 @@ std::string ExplainModelText(const ShownTimeline& timeline, bool colour) {
                      absl::StrCat(absl::StrFormat(" %4d %%", Percent(share)), Bar(share, colour)));
   }
   text += QuantileLine("latency", latencies, "");
+  text += SlowestLines(timeline);
   if (order.empty()) return text;
   absl::StrAppend(&text, "\nRequests spend the largest part of their time (",
                   Percent(Share(sums[order[0]], whole)), " %) ", DoingIn(order[0]), ".\n");

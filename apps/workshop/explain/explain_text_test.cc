@@ -61,25 +61,29 @@ TEST(ExplainTextTest, TheSlotOfASequence) {
 
 TEST(ExplainTextTest, AModel) {
   const auto timeline = ReadTimeline(R"({"model":"m","version":"1","recording":true,
-"instances":["m_0"],"executions":[
+"now_ns":1503000200,"instances":["m_0"],"executions":[
 {"instance":"m_0","number":2,"reason":"idle_instance","requests":1,"units":1,"start_ns":200,"end_ns":290},
-{"instance":"m_0","number":1,"reason":"idle_instance","requests":1,"units":1,"start_ns":100,"end_ns":195}],
+{"instance":"m_0","number":1,"reason":"full","requests":2,"units":2,"start_ns":100,"end_ns":195}],
 "requests":[
 {"id":"","outcome":"ok","latency_ns":2000000,"phases_ns":{"queue":2000000}},
-{"id":"","outcome":"ok","latency_ns":3000000,"phases_ns":{"queue":1500000,"compute_infer":1500000}}]})");
+{"id":"b","instance":"m_0","batch":1,"outcome":"ok","start_ns":200,"latency_ns":3000000,"phases_ns":{"queue":1500000,"compute_infer":1500000}}]})");
   ASSERT_TRUE(timeline.ok()) << timeline.status();
   EXPECT_EQ(ExplainModelText(*timeline, false),
             R"(Model m version 1: the last 2 requests and 2 executions
 
   outcomes        ok 100 %
-  batch sizes     1: 100 %
-  left because    idle_instance 100 %
+  batch sizes     1: 50 %, 2: 50 %
+  left because    idle_instance 50 %, full 50 %
   instances       1, busy 97 %
 
                            p50          p90          p99  share
   queue               2.000 ms     2.000 ms     2.000 ms   70 %  ############################
   compute_infer       1.500 ms     1.500 ms     1.500 ms   30 %  ############
   latency             3.000 ms     3.000 ms     3.000 ms
+
+  slowest                  ago  most of it in        batch                      id
+  3.000 ms               1.5 s  queue 50 %           1 of 2, full               b
+  2.000 ms               1.5 s  queue 100 %                                     none
 
 Requests spend the largest part of their time (70 %) waiting in the queue for other requests or for an instance.
 The instances are busy 97 % of the time: requests wait for an instance. More instances, larger batches or a quicker model shorten that.

@@ -34,6 +34,8 @@ ShownRequest RequestOf(const JsonValue& from, bool steps) {
   ReadMember(from, "version", &request.version);
   ReadMember(from, "outcome", &request.outcome);
   ReadMember(from, "sequence", &request.sequence);
+  ReadMember(from, "instance", &request.instance);
+  ReadMember(from, "batch", &request.batch);
   ReadMember(from, "start_ns", &request.start_ns);
   ReadMember(from, "latency_ns", &request.latency_ns);
   if (uint64_t slot = 0; FindMember(from, "sequence_slot") != nullptr) {
@@ -75,6 +77,7 @@ absl::StatusOr<ShownTimeline> ReadTimeline(absl::string_view json) {
   ReadMember(tree, "model", &timeline.model);
   ReadMember(tree, "version", &timeline.version);
   ReadMember(tree, "recording", &timeline.recording);
+  ReadMember(tree, "now_ns", &timeline.now_ns);
   ReadEach(tree, "instances", [&](const JsonValue&) { ++timeline.instances; });
   ReadEach(tree, "executions",
            [&](const JsonValue& e) { timeline.executions.push_back(ExecutionOf(e)); });

@@ -27,6 +27,8 @@ struct ShownRequest {
   uint64_t start_ns = 0, latency_ns = 0;
   std::vector<std::pair<std::string, uint64_t>> phases_ns;  // in order
   std::optional<uint64_t> sequence_slot;
+  std::string instance;  // in a timeline, which says so in place of
+  uint64_t batch = 0;    // `execution`: its instance and number
   std::optional<ShownExecution> execution;
   std::vector<ShownRequest> steps;
 };
@@ -35,6 +37,7 @@ struct ShownTimeline {
   std::string model, version;
   bool recording = false;
   size_t instances = 0;
+  uint64_t now_ns = 0;                     // on the clock of all times; 0: not told
   std::vector<ShownExecution> executions;  // newest first, like requests
   std::vector<ShownRequest> requests;
 };
