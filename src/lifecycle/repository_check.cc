@@ -126,7 +126,14 @@ void CheckBackend(const CheckOptions& options, const ParsedConfig& config, const
       if (version == model->versions.front()) NoteRuntime(*found, config, model);
       continue;
     }
-    if (options.backends_required) AddProblem(model, file, std::string(found.status().message()));
+    if (options.backends_required) {
+      AddProblem(model, file, std::string(found.status().message()));
+    } else {
+      model->missing_backend = config.backend();
+      model->notes.push_back(absl::StrCat("there is no backend '", config.backend(), "' in '",
+                                          options.backend_directory,
+                                          "'; the server that loads the model needs it"));
+    }
     return;
   }
 }
@@ -414,9 +421,40 @@ size_t CountWarnings(const std::vector<CheckedModel>& models) {
   return count;
 }
 
+namespace {
+
+std::string Counted(size_t count, absl::string_view thing) {
+  return absl::StrCat(count, " ", thing, count == 1 ? "" : "s");
+}
+
+// The last lines of the text: one is enough where all is well.
+std::string Summary(const std::vector<CheckedModel>& models) {
+  std::vector<std::string> bad;
+  std::set<std::string> backends;
+  for (const CheckedModel& model : models) {
+    if (!model.problems.empty()) bad.push_back(model.name);
+    if (!model.missing_backend.empty()) backends.insert(model.missing_backend);
+  }
+  std::string text = absl::StrCat(Counted(models.size(), "model"), ", ",
+                                  Counted(CountProblems(models), "problem"));
+  if (!bad.empty()) {
+    absl::StrAppend(&text, " in ", bad.size(), " of them: ", absl::StrJoin(bad, ", "));
+  }
+  const size_t warnings = CountWarnings(models);
+  if (warnings > 0) absl::StrAppend(&text, bad.empty() ? ", " : "; ", Counted(warnings, "warning"));
+  text += '\n';
+  if (!backends.empty()) {
+    absl::StrAppend(&text, "Not installed here, but needed by models: ",
+                    backends.size() == 1 ? "the backend " : "the backends ",
+                    absl::StrJoin(backends, ", "), ".\n");
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string ToText(const std::vector<CheckedModel>& models) {
   std::string text;
-  size_t bad = 0;
   for (const CheckedModel& model : models) {
     absl::StrAppend(&text, model.name, "  (versions: ",
                     model.versions.empty() ? "none" : absl::StrJoin(model.versions, ", "), ")\n");
@@ -432,15 +470,9 @@ std::string ToText(const std::vector<CheckedModel>& models) {
     for (const ConfigProblem& problem : model.problems) {
       absl::StrAppend(&text, "  PROBLEM ", ProblemText(problem), "\n");
     }
-    if (!model.problems.empty()) ++bad;
     text += '\n';
   }
-  absl::StrAppend(&text, models.size(), " models, ", CountProblems(models), " problems in ", bad,
-                  " of them");
-  const size_t warnings = CountWarnings(models);
-  if (warnings > 0) absl::StrAppend(&text, ", ", warnings, " warnings");
-  text += '\n';
-  return text;
+  return absl::StrCat(text, Summary(models));
 }
 
 std::string ToJson(const std::vector<CheckedModel>& models) {

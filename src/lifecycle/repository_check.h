@@ -27,6 +27,7 @@ struct CheckedModel {
   std::vector<ConfigProblem> problems;  // empty: no problem was found
   std::vector<ConfigProblem> warnings;  // what the model is served without
   std::vector<std::string> notes;
+  std::string missing_backend;  // its name, if it was looked for in vain but need not be here
 };
 
 // What there is to say about a parameter of a model.
@@ -61,7 +62,8 @@ struct CheckOptions {
 NEREID_API absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs,
                                                                        const CheckOptions& options);
 
-// For people: each model with its fields and problems, then a summary line. Fields that nobody
+// For people: each model with its fields and problems, then a summary line, which names the models
+// with problems and the backends that are missing. Fields that nobody
 // wrote are marked with the reason why they are there. Problems and warnings read
 // "<file>:<line>: <text>".
 NEREID_API std::string ToText(const std::vector<CheckedModel>& models);

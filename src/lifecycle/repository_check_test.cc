@@ -36,7 +36,7 @@ TEST_F(RepositoryCheckTest, AGoodRepositoryHasNoProblems) {
   EXPECT_THAT(ToText(models), HasSubstr("good  (versions: 1)\n"));
   EXPECT_THAT(ToText(models), HasSubstr("  backend: \"onnxruntime\"  # from the files of the first "
                                         "version\n"));
-  EXPECT_THAT(ToText(models), ::testing::EndsWith("1 models, 0 problems in 0 of them\n"));
+  EXPECT_THAT(ToText(models), ::testing::EndsWith("\n1 model, 0 problems\n"));
 }
 
 TEST_F(RepositoryCheckTest, FindsAllThatIsWrongAtOnce) {
@@ -52,7 +52,7 @@ TEST_F(RepositoryCheckTest, FindsAllThatIsWrongAtOnce) {
   EXPECT_THAT(text, HasSubstr("PROBLEM /r/bad/1/model.py: version 1 has no file 'model.py'"));
   EXPECT_THAT(text, HasSubstr("PROBLEM /r/empty: at least one version must be available"));
   EXPECT_THAT(text, HasSubstr("PROBLEM /r/typo/config.pbtxt:2: "));
-  EXPECT_THAT(text, HasSubstr("4 models, 4 problems in 3 of them\n"));
+  EXPECT_THAT(text, HasSubstr("\n4 models, 4 problems in 3 of them: bad, empty, typo\n"));
   const std::string json = ToJson(models);
   EXPECT_THAT(json, HasSubstr(R"("line":1,"field":"max_batch_size")"));
   EXPECT_THAT(json, ::testing::EndsWith(R"("problems":4,"warnings":0})"));
@@ -246,7 +246,14 @@ TEST_F(RepositoryCheckTest, KnowsBackendsInPython) {
 TEST_F(RepositoryCheckTest, AMissingBackendIsAProblemWhereBackendsAreRequired) {
   TempDir backends;
   options_.backend_directory = backends.path();
-  EXPECT_THAT(ToText(Check()), HasSubstr(" 0 problems"));
+  fs_.WriteFile("/r/plan/1/model.plan", "");
+  fs_.WriteFile("/r/plan/config.pbtxt", "platform: 'tensorrt_plan'");
+  const std::string text = ToText(Check());
+  EXPECT_THAT(text, HasSubstr("  note: there is no backend 'tensorrt' in '" + backends.path() +
+                              "'; the server that loads the model needs it\n"));
+  EXPECT_THAT(text, ::testing::EndsWith("\n2 models, 0 problems\n"
+                                        "Not installed here, but needed by models: the backends "
+                                        "onnxruntime, tensorrt.\n"));
   options_.backends_required = true;
   EXPECT_THAT(ToText(Check()),
               HasSubstr("PROBLEM /r/good/config.pbtxt: unable to find backend library for backend "

@@ -476,7 +476,7 @@ def test_unknown_parameters_and_settings(
     assert checked.returncode == 0, checked.stdout
     assert unknown in checked.stdout
     assert "'owner' is unknown" in checked.stdout
-    assert checked.stdout.endswith("1 models, 0 problems in 0 of them, 2 warnings\n")
+    assert checked.stdout.endswith("\n1 model, 0 problems, 2 warnings\n")
     add("wrong", execute_delay_row_us="soon")
     add("ours", nereid__inline_executoin="true")
     checked = check(model_repository.root)
