@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/codec/careful_tensor.h"
 
+#include <absl/algorithm/container.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <cmath>
@@ -221,6 +223,13 @@ constexpr absl::string_view kDataTypesInJson[] = {"BOOL",   "UINT8", "UINT16", "
                                                   "UINT64", "INT8",  "INT16",  "INT32",
                                                   "INT64",  "FP32",  "FP64",   "BYTES"};
 
+// Configurations say TYPE_FP32 and TYPE_STRING where requests say FP32 and BYTES.
+absl::string_view MeantType(absl::string_view name) {
+  absl::ConsumePrefix(&name, "TYPE_");
+  if (name == "STRING") return "BYTES";
+  return absl::c_linear_search(kDataTypesInJson, name) ? name : "";
+}
+
 absl::Status OnlyBinary(const V2Input& input) {
   return absl::InvalidArgumentError(absl::StrCat(
       "receiving ", DataTypeName(input.data_type),
@@ -270,9 +279,9 @@ absl::Status ReadTensorCarefully(const JsonValue& data, absl::string_view data_t
   }
   // The model decides the type, unless the elements sent cannot be read at all.
   if (CountScalars(data) == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("invalid datatype for input ", input->name, ": ",
-                   CheckKnown("datatype", data_type, kDataTypesInJson).message()));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "invalid datatype for input ", input->name, ": ",
+      CheckKnown("datatype", data_type, kDataTypesInJson, MeantType(data_type)).message()));
 }
 
 }  // namespace nereid

@@ -19,10 +19,11 @@ std::string QuotedName(absl::string_view name) {
 }
 
 absl::Status CheckKnown(absl::string_view what, absl::string_view name,
-                        absl::Span<const absl::string_view> known) {
+                        absl::Span<const absl::string_view> known, absl::string_view meant) {
   if (absl::c_linear_search(known, name)) return absl::OkStatus();
   const std::string nearest =
-      NearestName(name, std::vector<std::string>(known.begin(), known.end()));
+      meant.empty() ? NearestName(name, std::vector<std::string>(known.begin(), known.end()))
+                    : std::string(meant);
   return absl::InvalidArgumentError(
       absl::StrCat("unknown ", what, " ", QuotedName(name),
                    nearest.empty() ? "." : absl::StrCat(", did you mean '", nearest, "'?"),

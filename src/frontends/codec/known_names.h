@@ -14,8 +14,9 @@ namespace nereid {
 
 // "unknown log setting 'log_inf', did you mean 'log_info'? Known: log_info, ..." if `name` is none
 // of `known`; INVALID_ARGUMENT. `what` describes a name.
+// `meant` is what the name is taken for; empty: the most similar one.
 absl::Status CheckKnown(absl::string_view what, absl::string_view name,
-                        absl::Span<const absl::string_view> known);
+                        absl::Span<const absl::string_view> known, absl::string_view meant = "");
 
 // `name` in quotes, cut if it is very long: for error texts.
 std::string QuotedName(absl::string_view name);

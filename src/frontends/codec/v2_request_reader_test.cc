@@ -600,6 +600,12 @@ std::vector<BadDocument> BadDocuments() {
       {Tensor("fp32", "[1]", "[1]"),
        "invalid datatype for input I: unknown datatype 'fp32', did you mean 'FP32'? Known: BOOL, "
        "UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP32, FP64, BYTES"},
+      {Tensor("TYPE_STRING", "[1]", "[\"x\"]"),
+       "invalid datatype for input I: unknown datatype 'TYPE_STRING', did you mean 'BYTES'? Known: "
+       "BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP32, FP64, BYTES"},
+      {Tensor("TYPE_INT8", "[1]", "[1]"),
+       "invalid datatype for input I: unknown datatype 'TYPE_INT8', did you mean 'INT8'? Known: "
+       "BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP32, FP64, BYTES"},
       {Tensor("FP16", "[1]", "[1]"),
        "receiving FP16 data via JSON is not supported. Please use the binary data format for "
        "input I"},
