@@ -47,6 +47,11 @@ void AddFiles(const FileSystem& fs, const std::string& top, ModelFiles* files) {
   }
 }
 
+// Hidden folders, and the one that every new volume with the file system ext4 has.
+bool IsNoModel(const std::string& name) {
+  return absl::StartsWith(name, ".") || name == "lost+found";
+}
+
 bool IsNumber(absl::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
 }
@@ -146,7 +151,7 @@ absl::StatusOr<ModelDirectories> ListModelDirectories(const FileSystem& fs,
       continue;
     }
     for (const DirEntry& entry : entries) {
-      if (!entry.is_directory || absl::StartsWith(entry.name, ".")) continue;
+      if (!entry.is_directory || IsNoModel(entry.name)) continue;
       for (const std::string& name : NamesOf(layout, repository, entry.name)) {
         found[IdOf(layout, repository, name)].push_back(JoinPath(repository, entry.name));
       }

@@ -29,6 +29,7 @@ class SnapshotTest : public ::testing::Test {
     fs_.WriteFile("/r/n/1/model.onnx", "n");
     fs_.WriteFile("/r/README", "no model");
     fs_.MakeDirectory("/r/.git");
+    fs_.MakeDirectory("/r/lost+found");
     layout_.repositories = {"/r"};
   }
 
