@@ -63,11 +63,14 @@ absl::StatusOr<ClientTls> ClientTls::Make(absl::string_view protocol) {
 }
 
 ClientSocket::ClientSocket(ClientSocket&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), tls_(std::exchange(other.tls_, nullptr)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      tls_(std::exchange(other.tls_, nullptr)),
+      answered_(std::exchange(other.answered_, false)) {}
 
 ClientSocket& ClientSocket::operator=(ClientSocket&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(tls_, other.tls_);
+  std::swap(answered_, other.answered_);
   return *this;
 }
 
@@ -86,6 +89,10 @@ absl::StatusOr<ClientSocket> ClientSocket::Connect(const std::string& address,
     return absl::InternalError(TlsErrorText());
   }
   if (SSL_connect(made.tls_) != 1) {
+    if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_WRONG_VERSION_NUMBER) {
+      return absl::UnavailableError(
+          "the port does not speak TLS: the URL has to begin with http or grpc");
+    }
     return absl::UnavailableError(absl::StrCat("TLS with ", address, ": ", TlsErrorText()));
   }
   if (fcntl(made.fd_, F_SETFL, O_NONBLOCK) != 0) return SystemError("fcntl");
@@ -95,8 +102,16 @@ absl::StatusOr<ClientSocket> ClientSocket::Connect(const std::string& address,
 absl::StatusOr<size_t> ClientSocket::Read(absl::Span<char> buffer) {
   if (tls_ != nullptr) return ReadTls(buffer);
   const ssize_t got = recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
-  if (got > 0) return static_cast<size_t>(got);
-  if (got == 0) return absl::UnavailableError("the server closed the connection");
+  if (got > 0) {
+    answered_ = true;
+    return static_cast<size_t>(got);
+  }
+  if (got == 0) {
+    return absl::UnavailableError(
+        answered_ ? "the server closed the connection"
+                  : "the server closed the connection without an answer (a port with TLS wants "
+                    "https or grpcs in the URL)");
+  }
   if (errno == EAGAIN || errno == EINTR) return 0;
   return SystemError("recv");
 }

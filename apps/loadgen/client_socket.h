@@ -60,6 +60,7 @@ class ClientSocket {
 
   int fd_ = -1;
   SSL* tls_ = nullptr;
+  bool answered_ = false;  // the server has sent something; kept without TLS only
 };
 
 }  // namespace nereid::bench

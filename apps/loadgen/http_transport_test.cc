@@ -128,7 +128,9 @@ TEST_F(HttpTransportTest, OtherAnswersNeedTheirLength) {
 TEST_F(HttpTransportTest, ALostConnectionFailsItsRequestAndIsReplaced) {
   Connect();
   EXPECT_FALSE(Ask(""));
-  EXPECT_EQ(transport_->error(0), "the server closed the connection");
+  EXPECT_EQ(transport_->error(0),
+            "the server closed the connection without an answer (a port with TLS wants https or "
+            "grpcs in the URL)");
   ASSERT_TRUE(transport_->Send(0).ok());
   server_ = accept(listener_, nullptr, nullptr);
   EXPECT_GE(server_, 0);

@@ -63,8 +63,10 @@ absl::StatusOr<HttpGetAnswer> HttpGet(const ProbeTarget& target, const HttpGetRe
   }
   const int status = StatusOf(answer);
   if (status == 0) {
-    return absl::UnknownError(answer.empty() ? "the connection has ended without an answer"
-                                             : "it does not speak HTTP/1.1");
+    return absl::UnknownError(answer.empty()
+                                  ? "the connection has ended without an answer (a port with TLS "
+                                    "wants https or grpcs in the URL)"
+                                  : "it does not speak HTTP/1.1");
   }
   if (!complete && status == kOk) {
     return absl::ResourceExhaustedError(

@@ -90,7 +90,10 @@ TEST(ProbeCommandTest, HttpAnswers) {
            {"HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n", 1, "it answers HTTP 302.\n"},
            {"SSH-2.0-OpenSSH_9\r\n", 1, "it does not speak HTTP/1.1.\n"},
            {"HTTP/1.1 2000 OK\r\n\r\n", 1, ": it does not speak HTTP/1.1.\n"},
-           {"", 1, "the connection has ended without an answer.\n"}}) {
+           {"", 1,
+            "the connection has ended without an answer (a port with TLS wants https or grpcs in "
+            "the "
+            "URL).\n"}}) {
     Listener listener;
     listener.Answer(c.answer);
     const Said said = Probe({"--url=" + listener.Url("http")});
@@ -123,7 +126,8 @@ TEST(ProbeCommandTest, WhatSpeaksNoTls) {
   listener.Answer("HTTP/1.1 400 Bad Request\r\n\r\n");
   const Said said = Probe({"--url=" + listener.Url("https")});
   EXPECT_EQ(said.exit_status, 1);
-  EXPECT_THAT(said.text, HasSubstr("no TLS connection: "));
+  EXPECT_THAT(said.text,
+              HasSubstr("it does not speak TLS: the URL has to begin with http or grpc"));
 }
 
 TEST(ProbeCommandTest, SilenceEndsWithTheTimeout) {

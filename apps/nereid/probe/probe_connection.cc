@@ -137,6 +137,9 @@ absl::Status ProbeConnection::StartTls(const ProbeTarget& target, const ProbeReq
     return absl::UnknownError(
         absl::StrCat("its certificate is not trusted: ", X509_verify_cert_error_string(verified)));
   }
+  if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_WRONG_VERSION_NUMBER) {
+    return absl::UnknownError("it does not speak TLS: the URL has to begin with http or grpc");
+  }
   return absl::UnknownError(absl::StrCat("no TLS connection: ", TlsReason()));
 }
 
