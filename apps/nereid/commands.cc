@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ostream>
 
@@ -130,6 +131,7 @@ std::string CommandsHelp(const std::string& program) {
 }
 
 std::string ShortHelp() {
+  static constexpr char kRepositoryFlag[] = "model-repository";
   Settings defaults;
   std::vector<Flag> usual;
   for (const FlagGroup& group : MakeFlagTable(&defaults)) {
@@ -139,6 +141,11 @@ std::string ShortHelp() {
       usual.back().help = FirstSentence(flag.help);
     }
   }
+  // What to serve comes first, then the ports.
+  std::rotate(usual.begin(),
+              std::find_if(usual.begin(), usual.end(),
+                           [](const Flag& flag) { return flag.name == kRepositoryFlag; }),
+              usual.end());
   return absl::StrCat(
       "Nereid serves machine-learning models over HTTP and gRPC, on CPUs, as NVIDIA\n"
       "Triton Inference Server does.\n"

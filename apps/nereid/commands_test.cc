@@ -50,6 +50,8 @@ TEST(ServerHelpTest, TheShortOneIsAScreenAndTheLongOneHasEverything) {
     }
   }
   EXPECT_EQ(usual, 10);
+  EXPECT_THAT(text, HasSubstr("(--help-all lists all):\n  --model-repository="));
+  EXPECT_THAT(text, HasSubstr("explicit (those of"));
 }
 
 TEST(ServerOptionsTest, EveryMistypedOptionIsAnsweredWithItsName) {

@@ -312,9 +312,10 @@ int Refuse(const std::string& program, const std::vector<std::string>& args,
               << MeantCommand(args[0]) << "\n`" << program << " --help` says how it is used.\n";
     return 1;
   }
-  const char* const help = program == kOriginalProgram ? "--help" : "--help-all";
-  std::cerr << program << ": " << wrong.message() << "\n`" << program << " " << help
-            << "` lists all options.\n";
+  std::cerr << program << ": " << wrong.message() << "\n`" << program
+            << (program == kOriginalProgram
+                    ? " --help` lists all options.\n"
+                    : " --help` says how it is used, `" + program + " --help-all` lists all options.\n");
   return 1;
 }
 

@@ -153,8 +153,8 @@ absl::StatusOr<std::string> WhatToServe::RepositoryOfFile(const std::string& pat
   const FileKind* const kind = KindOf(file);
   if (kind == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "'", path, "' is not a model that can be told by its name, which has to end in ",
-        kKnownKinds, "; for others write a configuration, and serve the model's folder"));
+        "the name of '", path, "' does not say what kind of model it is: it has to end in ",
+        kKnownKinds, "; for another kind write a config.pbtxt and serve the model's folder"));
   }
   const std::string name = file.stem().string();
   ASSIGN_OR_RETURN(std::unique_ptr<TempDirectory> folder, TempDirectory::Make());

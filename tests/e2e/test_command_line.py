@@ -227,7 +227,7 @@ def test_folders_without_a_model_are_told(tmp_path: Path) -> None:
     sentence, hint = done.stderr.splitlines()
     assert "only 'net.onnx', which belongs into" in sentence
     assert f"`nereid {flat}/net.onnx` serves that file alone" in sentence
-    assert hint == "`nereid --help-all` lists all options."
+    assert hint == "`nereid --help` says how it is used, `nereid --help-all` lists all options."
     checked = nereid("check", flat)
     assert checked.returncode == 0
     assert "only 'net.onnx', which belongs into" in checked.stderr

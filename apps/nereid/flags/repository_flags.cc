@@ -48,10 +48,10 @@ FlagGroup RepositoryFlags(Settings* s) {
             {"explicit", ModelControlMode::kExplicit},
             {"ondemand", ModelControlMode::kOnDemand}},
            LetterCase::kDoesNotMatter,
-           "none: all models are loaded at the start. poll: so they are, and what changes in "
-           "the repositories is taken up (--repository-poll-secs). explicit: those of "
-           "--load-model; clients load and unload models. ondemand: each by the first request for "
-           "it (--memory-budget, --idle-unload-secs).")),
+           "Which models are loaded: none (all, at the start), poll (all, and later what changes "
+           "in the repositories: --repository-poll-secs), explicit (those of --load-model; "
+           "clients load and unload others) or ondemand (each by the first request for it: "
+           "--memory-budget, --idle-unload-secs).")),
        IntegerFlag("repository-poll-secs", &o->repository_poll_secs, {0, kMaxInt},
                    "Seconds between two looks at the repositories with --model-control-mode=poll. "
                    "0: none."),
