@@ -7,6 +7,7 @@
 - Links of Markdown files lead to files of the project, and to headings in them.
 - Pages that a file names (docs/..., adr/0004, ADR 4) exist.
 - The index of docs/adr lists every decision.
+- docs/README.md leads to every page below docs/ and to the page of every example, by two links at most.
 - Every module below src has a README.md of at most 60 lines.
 - Commands that a file names exist: `make TARGET`, `tools/dev NAME`, programs in tools/, presets of tools/build.sh.
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -32,6 +34,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 PAGE = re.compile(r"\bdocs/[\w./-]+\.md\b")
 DECISION = re.compile(r"\b(?:adr/|ADR )(\d+)\b")
 ADR_FOLDER = "docs/adr"
+DOCS_INDEX = "docs/README.md"
+CLICKS = 2
 MAKE = re.compile(r"`make ([a-z][\w-]*)")
 MAKE_IN_BLOCK = re.compile(r"^\s*make ([a-z][\w-]*)")
 DEV = re.compile(r"\btools/dev ([a-z][\w-]*)")
@@ -139,6 +143,33 @@ def check_index(root: Path) -> Iterator[Problem]:
             yield Problem(index, 1, f"does not list {name}")
 
 
+def linked_pages(root: Path, page: str, lines: list[str]) -> Iterator[str]:
+    """The Markdown files that a page links to. A folder shows its README.md."""
+    for link in LINK.findall("\n".join(lines)):
+        path = link.partition("#")[0]
+        if not path or "://" in path:
+            continue
+        target = os.path.normpath(PurePosixPath(page).parent / path)
+        yield f"{target}/README.md" if (root / target).is_dir() else target
+
+
+def check_reach(root: Path, texts: Texts) -> Iterator[Problem]:
+    reached = {DOCS_INDEX}
+    for _ in range(CLICKS):
+        reached |= {
+            target
+            for page in reached
+            if page.endswith(".md")
+            for target in linked_pages(root, page, texts.get(page, []))
+        }
+    for page in sorted(texts):
+        in_docs = page.startswith("docs/") and not page.startswith(f"{ADR_FOLDER}/0")  # check_index
+        of_example = page.startswith("examples/") and page.endswith("/README.md")
+        if ((in_docs and page.endswith(".md")) or of_example) and page not in reached:
+            text = f"{DOCS_INDEX} does not lead here by {CLICKS} links: link to it from there"
+            yield Problem(page, 1, f"{text}, or from a page that it names")
+
+
 def check_modules(root: Path, files: list[str]) -> Iterator[Problem]:
     """A module is a folder below src that is built. A folder inside a module is part of it."""
     sources = [PurePosixPath(file) for file in files if file.startswith("src/")]
@@ -166,6 +197,7 @@ def check(root: Path) -> list[Problem]:
             *check_names(root, texts),
             *check_commands(root, texts),
             *check_index(root),
+            *check_reach(root, texts),
             *check_modules(root, files),
         ]
     )

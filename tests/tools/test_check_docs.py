@@ -14,6 +14,9 @@ CHECKER = PROJECT_ROOT / "tools" / "check_docs.py"
 
 GOOD = {
     "README.md": "See [here](docs/a.md#a-part), [there](https://example.com/x.md) and docs/a.md.\n",
+    "docs/README.md": "[a](a.md), [decisions](adr/README.md), [b](b)\n",
+    "docs/b/README.md": "[three](../../examples/three)\n",
+    "examples/three/README.md": "two links from the index\n",
     "docs/a.md": "# A\n\n## A `part`\n\n[below](#a-part)\n",
     "docs/adr/README.md": "| [4](0004-four.md) |\n",
     "docs/adr/0004-four.md": "# 4\n",
@@ -75,6 +78,12 @@ def test_a_tree_without_problems(tmp_path: Path) -> None:
         ("a.md", "tools/build.sh base\n", "a.md:1: CMakePresets.json has no preset base"),
         ("a.md", "cmake --preset tsan\n", "a.md:1: CMakePresets.json has no preset tsan"),
         (
+            "docs/b/lost.md",
+            "",
+            "docs/b/lost.md:1: docs/README.md does not lead here by 2 links: "
+            "link to it from there, or from a page that it names",
+        ),
+        (
             "src/base/README.md",
             "line\n" * 61,
             "src/base/README.md:61: 61 lines; the limit is 60",
@@ -83,6 +92,16 @@ def test_a_tree_without_problems(tmp_path: Path) -> None:
 )
 def test_problems(tmp_path: Path, file: str, text: str, problem: str) -> None:
     assert problems(tmp_path, GOOD | {file: text}) == [problem]
+
+
+def test_an_example_three_links_away_is_not_found(tmp_path: Path) -> None:
+    files = {
+        "examples/three/README.md": "[four](../four/README.md)\n",
+        "examples/four/README.md": "",
+    }
+    assert [line.split(":")[0] for line in problems(tmp_path, GOOD | files)] == [
+        "examples/four/README.md"
+    ]
 
 
 def test_every_module_has_a_readme(tmp_path: Path) -> None:
