@@ -4,6 +4,7 @@
 
     ask.py [--url=localhost:8000] [FILE...]        default: the sample photos of scikit-learn
 
+Exit status: 0 the server answered, 1 it refused, 2 nobody answers.
 Needs: tritonclient[http], numpy; without FILE also scikit-learn.
 """
 
@@ -41,6 +42,13 @@ def main():
                 print(f"{file.name}: {error.message()}", file=sys.stderr)
                 failed = True
                 continue
+            except OSError as error:
+                print(
+                    f"error: no server answers at {args.url} ({error}); start it as README.md "
+                    "says, or name its address: --url=HOST:PORT",
+                    file=sys.stderr,
+                )
+                return 2
             classes = [text.decode().split(":") for text in answer.as_numpy("PROBABILITIES")[0]]
             print(f"{file.name}:", ", ".join(f"{c[2]} {float(c[0]):.0%}" for c in classes))
     return 1 if failed else 0

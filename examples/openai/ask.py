@@ -3,15 +3,12 @@
 """Asks the models of this example with the official client of OpenAI's API."""
 
 import argparse
+import sys
 
 import openai
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--url", default="http://localhost:8000/v1")
-    client = openai.OpenAI(base_url=parser.parse_args().url, api_key="none")
-
+def ask(client: openai.OpenAI) -> None:
     print("models:", ", ".join(model.id for model in client.models.list()))
 
     chat = client.chat.completions.create(
@@ -33,5 +30,24 @@ def main() -> None:
     print("embeddings:", "alike" if first == second else "different")
 
 
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--url", default="http://localhost:8000/v1")
+    url = parser.parse_args().url
+    try:
+        ask(openai.OpenAI(base_url=url, api_key="none"))
+    except openai.APIStatusError as error:
+        print(f"error: {error.message}", file=sys.stderr)
+        return 1
+    except openai.APIConnectionError as error:
+        print(
+            f"error: no server answers at {url} ({error}); start it as README.md says, or name "
+            "its address: --url=http://HOST:PORT/v1",
+            file=sys.stderr,
+        )
+        return 2
+    return 0
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -5,7 +5,8 @@
     examples/python/ask.py [--http=localhost:8000] [--grpc=localhost:8001]
                            [--metrics=localhost:8002] [MODEL...]
 
-Exits with 1 if an answer is wrong. Each function below is a client of one model.
+Exit status: 0 all answers are right, 1 one is wrong or the server refused, 2 nobody answers.
+Each function below is a client of one model.
 """
 
 import argparse
@@ -112,6 +113,16 @@ MODELS = {
 }
 
 
+def all_right(options):
+    right = True
+    for name in options.models or MODELS:
+        for question, answer, expected in MODELS[name](options):
+            verdict = "" if answer == expected else f"  WRONG, expected {expected}"
+            right = right and answer == expected
+            print(f"{name}: {question}: {answer}{verdict}")
+    return right
+
+
 def main():
     parser = argparse.ArgumentParser(description="Asks the example models in Python.")
     parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(MODELS))
@@ -122,13 +133,18 @@ def main():
     for name in options.models:
         if name not in MODELS:
             parser.error(f"there is no model {name!r}; there are {', '.join(MODELS)}")
-    right = True
-    for name in options.models or MODELS:
-        for question, answer, expected in MODELS[name](options):
-            verdict = "" if answer == expected else f"  WRONG, expected {expected}"
-            right = right and answer == expected
-            print(f"{name}: {question}: {answer}{verdict}")
-    return 0 if right else 1
+    try:
+        return 0 if all_right(options) else 1
+    except tritonclient.http.InferenceServerException as error:
+        print(f"error: {error.message()}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(
+            f"error: no server answers at {options.http} ({error}); start it as README.md says, "
+            "or name its addresses: --http, --grpc and --metrics",
+            file=sys.stderr,
+        )
+        return 2
 
 
 if __name__ == "__main__":

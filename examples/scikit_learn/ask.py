@@ -4,6 +4,7 @@
 
     ask.py [localhost:8000]
 
+Exit status: 0 the server answered, 1 it refused, 2 nobody answers.
 Needs: tritonclient[http], numpy.
 """
 
@@ -32,13 +33,22 @@ def main():
     try:
         with http.InferenceServerClient(url) as client:
             answer = client.infer("parcels", inputs)
-    except (OSError, http.InferenceServerException) as error:
-        sys.exit(f"error: {url}: {error}")
+    except http.InferenceServerException as error:
+        print(f"error: {error.message()}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(
+            f"error: no server answers at {url} ({error}); start it as README.md says, or name "
+            "its address: ask.py HOST:PORT",
+            file=sys.stderr,
+        )
+        return 2
     labels = answer.as_numpy("label").ravel()
     probabilities = answer.as_numpy("probabilities")
     for parcel, label, row in zip(PARCELS, labels, probabilities):
         print(f"{parcel[0]} on {parcel[1]}: {label.decode()} ({row.max():.0%})")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -202,12 +202,29 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def is_live(url: str) -> bool:
+    import tritonclient.grpc as grpc
+
+    try:
+        with grpc.InferenceServerClient(url) as client:
+            return client.is_server_live()
+    except grpc.InferenceServerException:
+        return False
+
+
 def main() -> int:
     arguments = parse_arguments()
     try:
         heard = voices(arguments)
     except (OSError, ValueError, wave.Error) as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    if not is_live(arguments.url):
+        print(
+            f"error: no server answers gRPC at {arguments.url}; start it with `tools/dev vad`, or "
+            "name its address: --url=HOST:PORT",
+            file=sys.stderr,
+        )
         return 2
     # Derived from the time, so that another run is unlikely to use the same ids.
     first_id = time.time_ns() // 1000 % 2**40 + 1
@@ -222,9 +239,6 @@ def main() -> int:
     errors = [speaker.error for speaker in speakers if speaker.error is not None]
     for error in errors:
         print(f"error: {error}", file=sys.stderr)
-    if any("UNAVAILABLE" in str(error) and "connect" in str(error) for error in errors):
-        print("Start the server with `tools/dev vad`, or name its address with --url.", file=sys.stderr)
-        return 2
     return 1 if errors else 0
 
 

@@ -8,6 +8,7 @@ import re
 import runpy
 import subprocess
 import sys
+import wave
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -20,6 +21,8 @@ from support.server_process import ServerProcess
 from support.stage import PROJECT_ROOT
 
 EXAMPLES = PROJECT_ROOT / "examples"
+# A loopback port where nothing listens (tcpmux, which only root can bind).
+NOBODY = "127.0.0.1:1"
 PACKAGES = PROJECT_ROOT / "build/deps/docs"  # Pillow and skl2onnx: tools/setup.sh --docs
 
 
@@ -84,15 +87,6 @@ def test_scikit_learn(server: ServerProcess) -> None:
     assert said == shown("scikit_learn")
 
 
-def test_scikit_learn_without_a_server() -> None:
-    nobody = "127.0.0.1:1"
-    command = [sys.executable, EXAMPLES / "scikit_learn/ask.py", nobody]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(f"error: {nobody}: ")
-
-
 def test_scikit_learn_gives_the_answers_of_the_pipeline(
     server: ServerProcess, packages: None
 ) -> None:
@@ -127,6 +121,56 @@ def test_texts_that_the_tokenizer_does_not_know(server: ServerProcess) -> None:
     assert topics[2].argmax() == 1
     with pytest.raises(http.InferenceServerException, match="the text is not UTF-8"):
         ask(server, "tickets", "TEXT", [[b"\xff"]], "TOPICS")
+
+
+@pytest.mark.parametrize(
+    ("client", "arguments"),
+    [
+        ("scikit_learn/ask.py", [NOBODY]),
+        ("text_classifier/ask.sh", ["text", NOBODY]),
+        ("image_classifier/ask.py", [f"--url={NOBODY}", str(EXAMPLES / "README.md")]),
+        ("python/ask.py", [f"--http={NOBODY}"]),
+        ("openai/ask.py", [f"--url=http://{NOBODY}/v1"]),
+        ("vad/speakers.py", [f"--url={NOBODY}", "talk.wav"]),
+    ],
+    ids=["scikit_learn", "text_classifier", "image_classifier", "python", "openai", "vad"],
+)
+def test_without_a_server_a_client_says_what_to_do(
+    tmp_path: Path, client: str, arguments: list[str]
+) -> None:
+    with wave.open(str(tmp_path / "talk.wav"), "wb") as recording:
+        recording.setnchannels(1)
+        recording.setsampwidth(2)
+        recording.setframerate(16000)
+        recording.writeframes(bytes(2 * 16000))
+    interpreter = [sys.executable] if client.endswith(".py") else []
+    done = subprocess.run(
+        [*interpreter, EXAMPLES / client, *arguments],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    *others, last = done.stderr.splitlines()
+    assert not others or others[0].startswith("curl: ")
+    assert "error: no server answers" in last and NOBODY in last and "start it " in last
+
+
+@pytest.mark.parametrize(
+    ("client", "arguments"),
+    [("scikit_learn/ask.py", []), ("python/ask.py", ["add_sub"]), ("openai/ask.py", [])],
+    ids=["scikit_learn", "python", "openai"],
+)
+def test_a_server_without_the_models_is_a_line(
+    documented_server: ServerProcess, server: ServerProcess, client: str, arguments: list[str]
+) -> None:
+    """The server of another example is what newcomers have on the port."""
+    url = (documented_server if client.startswith("scikit_learn") else server).http_url
+    place = {"python": f"--http={url}", "openai": f"--url=http://{url}/v1"}
+    where = place.get(client.partition("/")[0], url)
+    command = [sys.executable, EXAMPLES / client, where, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith("error: ")
+    assert " is not found" in done.stderr
 
 
 def photo(name: str) -> bytes:

@@ -194,8 +194,9 @@ async def test_the_asynchronous_client(server: ServerProcess) -> None:
 def test_the_example(server: ServerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["ask.py", f"--url={url_of(server)}"])
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
+    with contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as ended:
         runpy.run_path(str(EXAMPLE / "ask.py"), run_name="__main__")
+    assert ended.value.code == 0
     page = (EXAMPLE / "README.md").read_text(encoding="utf-8")
     assert printed.getvalue().split("\n", 1)[1] in page
     assert "models: letters, parrot" in page
