@@ -62,14 +62,17 @@ export class PlaygroundView implements View {
     for (const name of LANGUAGES) {
       const choose = () => ((this.language = name), this.showCode());
       languages.append(
-        el("input", {
-          type: "radio",
-          name: "language",
-          id: `language-${name}`,
-          checked: name === this.language,
-          change: choose,
-        }),
-        el("label", { for: `language-${name}` }, name),
+        el(
+          "label",
+          {},
+          el("input", {
+            type: "radio",
+            name: "language",
+            checked: name === this.language,
+            change: choose,
+          }),
+          name,
+        ),
       );
     }
     languages.append(el("button", { type: "button", click: () => void this.copy() }, "Copy"));

@@ -2,6 +2,7 @@
 // TimelineData: what is known of the batches and requests of one model version, with a place for
 // each request below the others. Bounded: the oldest go first.
 import type { Execution, RecordedRequest, Timeline } from "./answers.ts";
+import { timeOfDay } from "./format.ts";
 import { phaseKind } from "./reasons.ts";
 
 export const MOST_EXECUTIONS = 10_000;
@@ -86,6 +87,13 @@ export class TimelineData {
     const ends = [...this.executions.values()].map((execution) => execution.end_ns);
     for (const drawn of this.requests.values()) ends.push(drawn.end);
     return ends.length === 0 ? undefined : ends.reduce((a, b) => Math.max(a, b));
+  }
+
+  // For a part of the timeline without a record: whether there are others.
+  whyEmpty(): string {
+    const end = this.newest();
+    if (end === undefined) return "nothing is remembered yet: send a request";
+    return `the newest record is from ${timeOfDay(this.unixMs(end))} (Latest shows it)`;
   }
 
   membersOf(key: string): readonly DrawnRequest[] {

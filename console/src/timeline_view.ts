@@ -187,8 +187,10 @@ export class TimelineView implements View {
     const batchCount = counted(batches.length, "batch", "batches");
     const requestCount = counted(requests.length + notDrawn, "request", "requests");
     const room = notDrawn > 0 ? `; ${counted(notDrawn, "request has", "requests have")} no room` : "";
+    const empty = batches.length + requests.length + notDrawn === 0 && this.answered > 0;
+    const why = empty && this.data.recording ? `; ${this.data.whyEmpty()}` : "";
     this.showLegend();
-    this.shown.textContent = `${batchCount} and ${requestCount} in ${duration(this.span.to - this.span.from)}${room}`;
+    this.shown.textContent = `${batchCount} and ${requestCount} in ${duration(this.span.to - this.span.from)}${room}${why}`;
   }
 
   // `pauses`: whoever moves the timeline does not want it to run away.

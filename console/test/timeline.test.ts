@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Execution, RecordedRequest, Timeline } from "../src/answers.ts";
+import { timeOfDay } from "../src/format.ts";
 import {
   MOST_LANES,
   MOST_REQUESTS,
@@ -113,6 +114,14 @@ test("the newest of several requests with an id is found first", () => {
     data.find("a").map((drawn) => drawn.start),
     [5 * MS, 0],
   );
+});
+
+test("an empty part says where the newest record is", () => {
+  const data = new TimelineData();
+  data.add(timeline([], []));
+  assert.equal(data.whyEmpty(), "nothing is remembered yet: send a request");
+  data.add(timeline([execution(1, 0, MS)], [], 60e9)); // 60 s before now, which is second 1
+  assert.equal(data.whyEmpty(), `the newest record is from ${timeOfDay(-59_000 + 1)} (Latest shows it)`);
 });
 
 test("times become pixels", () => {
