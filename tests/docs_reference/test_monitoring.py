@@ -116,3 +116,24 @@ def test_files_are_yaml_and_name_each_other() -> None:
     for service in files["compose.yaml"]["services"].values():
         for mount in service["volumes"]:
             assert (FOLDER / mount.split(":")[0]).exists(), mount
+
+
+def test_the_compose_file_starts_a_server_that_prometheus_finds() -> None:
+    sys.path.append(str(PROJECT_ROOT / "build/deps/docs"))
+    yaml = pytest.importorskip("yaml", reason="tools/docs_site.sh installs it")
+    compose = yaml.safe_load((FOLDER / "compose.yaml").read_text())
+    server = compose["services"]["nereid"]
+    program, *options = server["command"]
+    known = (PROJECT_ROOT / "docs/operate/options.md").read_text()
+    assert program == "nereid"
+    for option in options:
+        assert f"`{option.partition('=')[0]}" in known, option
+    mounts = {mount.split(":")[1] for mount in server["volumes"]}
+    assert {option.partition("=")[2] for option in options if "repository" in option} == mounts
+    scraped = yaml.safe_load((FOLDER / "prometheus.yml").read_text())["scrape_configs"]
+    targets = [
+        target for job in scraped for config in job["static_configs"] for target in config["targets"]
+    ]
+    assert targets == ["nereid:8002"]  # the service of that name, and the default port
+    published = [port for each in compose["services"].values() for port in each["ports"]]
+    assert len(published) == len(set(published))
