@@ -206,6 +206,23 @@ def test_a_setup_that_fails(run, tmp_path: Path) -> None:
     assert "no weights" in said[said.index("ServingError: the server did not start") :], said
 
 
+def test_a_module_that_serves_when_it_is_imported(run, tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(f"{ECHO}\nnereid_server.serve(echo, {FREE_PORTS})\n")
+    expected = (
+        "the module 'app' calls nereid_server.serve when it is imported: put the call under "
+        '`if __name__ == "__main__":`, or run the module as a program'
+    )
+    by_command = run("-m", "nereid_server", "serve", "app:echo")
+    assert by_command.process.stderr.read() == f"nereid serve: {expected}\n"
+    assert by_command.process.wait(SECONDS) == 1
+    by_import = run("-c", "import app")
+    said = by_import.process.stderr.read()
+    assert by_import.process.wait(SECONDS) == 1
+    in_the_log = expected.replace('"', '\\"')
+    assert in_the_log in said[said.index("ServingError: the server did not start") :], said
+    assert run("app.py").wait_until_serving() > 0
+
+
 def test_without_a_server(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(python_package()), "NEREID_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "nereid_server", "--help"]

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, Optional
 
 from .errors import ServingError
-from .serving import serve
+from .serving import importing, serve
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -34,7 +34,8 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"options of the server are written as --NAME=VALUE, not '{unknown[0]}'")
     sys.path.insert(0, os.getcwd())
     try:
-        targets = [_find(name) for name in known.functions]
+        with importing():
+            targets = [_find(name) for name in known.functions]
         serve(
             *targets,
             host=known.host,

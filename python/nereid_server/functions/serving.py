@@ -8,7 +8,8 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Optional
 
@@ -20,6 +21,19 @@ from .repository import write_repository
 
 _STOP_SECONDS = 45.0  # longer than the server gives to requests in flight and to its own end
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_importing = False  # of the thread that imports; see importing()
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """For code that imports the modules of functions: within it `serve` is refused, because a module that serves
+    when it is imported would do so again in each process of its functions."""
+    global _importing
+    _importing = True
+    try:
+        yield
+    finally:
+        _importing = False
 
 
 def serve(
@@ -43,6 +57,12 @@ def serve(
     What the functions and the server write goes to sys.stderr. TypeError or ValueError if a function cannot
     be served; ServingError, with the server's last words, if the server does not start or ends by itself.
     """
+    if _importing:
+        module = sys._getframe(1).f_globals.get("__name__", "a module")
+        raise ServingError(
+            f"the module '{module}' calls nereid_server.serve when it is imported: put the call under "
+            '`if __name__ == "__main__":`, or run the module as a program'
+        )
     models = [model_of(target) for target in functions]
     if not models:
         raise TypeError("nereid_server.serve needs at least one function")

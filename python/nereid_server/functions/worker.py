@@ -18,6 +18,7 @@ import triton_python_backend_utils as pb_utils
 
 from .errors import RequestError
 from .repository import PICKLE
+from .serving import importing
 from .tensors import ResultError, argument, kind_of, results
 
 _FINAL = pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL
@@ -27,7 +28,7 @@ class TritonPythonModel:
     """Calls the function. `execute` runs on one thread; coroutines run on the thread of `_loop`."""
 
     def initialize(self, args: dict[str, str]) -> None:
-        with open(os.path.join(pb_utils.get_model_dir(), PICKLE), "rb") as file:
+        with open(os.path.join(pb_utils.get_model_dir(), PICKLE), "rb") as file, importing():
             self._model = pickle.load(file)
         target = self._model.target() if self._model.makes_instance else self._model.target
         self._target = target
