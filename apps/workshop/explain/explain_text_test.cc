@@ -87,7 +87,7 @@ TEST(ExplainTextTest, AModel) {
 
 Requests spend the largest part of their time (70 %) waiting in the queue for other requests or for an instance.
 The instances are busy 97 % of the time: requests wait for an instance. More instances, larger batches or a quicker model shorten that.
-Batches leave because an instance is idle: they get larger only with a queue delay (max_queue_delay_microseconds), with fewer instances, or under more load.
+Batches leave full: a larger max_batch_size would make them larger, if the model gains by that.
 )");
 }
 
