@@ -116,7 +116,7 @@ TEST_F(RepositoryCheckTest, SaysWhatTheBackendSaysOfParameters) {
   EXPECT_THAT(text, HasSubstr("  note: a has no effect\n"));
   EXPECT_THAT(text, HasSubstr("  WARNING /r/good/config.pbtxt:4: b is unknown\n"));
   EXPECT_THAT(text, HasSubstr("  PROBLEM /r/good/config.pbtxt:6: c is wrong\n"));
-  EXPECT_THAT(text, ::testing::EndsWith("1 models, 1 problems in 1 of them, 1 warnings\n"));
+  EXPECT_THAT(text, ::testing::EndsWith("\n1 model, 1 problem in 1 of them: good; 1 warning\n"));
   EXPECT_THAT(ToJson(models), HasSubstr(R"("text":"b is unknown"}],"notes":[)"));
   EXPECT_EQ(ProblemsToJson(models),
             R"({"checked":1,"problems":[{"model":"good","kind":"problem",)"
@@ -217,7 +217,7 @@ TEST_F(RepositoryCheckTest, ACacheOverAMemberThatKeepsState) {
   ensemble("inner", "sums", "");
   ensemble("outer", "inner", "response_cache { enable: true }");
   EXPECT_THAT(ToText(Check()),
-              AllOf(HasSubstr(" 1 problems"),
+              AllOf(HasSubstr(" 1 problem in 1 of them: outer\n"),
                     HasSubstr("Response Cache does not currently support model outer with")));
 }
 
