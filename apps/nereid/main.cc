@@ -313,9 +313,9 @@ int Refuse(const std::string& program, const std::vector<std::string>& args,
     return 1;
   }
   std::cerr << program << ": " << wrong.message() << "\n`" << program
-            << (program == kOriginalProgram
-                    ? " --help` lists all options.\n"
-                    : " --help` says how it is used, `" + program + " --help-all` lists all options.\n");
+            << (program == kOriginalProgram ? " --help` lists all options.\n"
+                                            : " --help` says how it is used, `" + program +
+                                                  " --help-all` lists all options.\n");
   return 1;
 }
 

@@ -48,10 +48,10 @@ FlagGroup RepositoryFlags(Settings* s) {
             {"explicit", ModelControlMode::kExplicit},
             {"ondemand", ModelControlMode::kOnDemand}},
            LetterCase::kDoesNotMatter,
-           "Which models are loaded: none (all, at the start), poll (all, and later what changes "
-           "in the repositories: --repository-poll-secs), explicit (those of --load-model; "
-           "clients load and unload others) or ondemand (each by the first request for it: "
-           "--memory-budget, --idle-unload-secs).")),
+           "Which models to load: none (all, at the start), poll (all, and changes), explicit "
+           "(those of --load-model) or ondemand (each when a request comes). With poll, "
+           "--repository-poll-secs counts; with explicit, clients load and unload models; with "
+           "ondemand, --memory-budget and --idle-unload-secs say when models leave again.")),
        IntegerFlag("repository-poll-secs", &o->repository_poll_secs, {0, kMaxInt},
                    "Seconds between two looks at the repositories with --model-control-mode=poll. "
                    "0: none."),
