@@ -6,32 +6,62 @@
 #include <absl/strings/strip.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "base/json_writer.h"
 #include "base/status_macros.h"
-#include "frontends/codec/binary_tensor.h"
 #include "frontends/codec/json_parse.h"
 #include "frontends/codec/known_names.h"
+#include "frontends/codec/tensor_grammar.h"
 
 namespace nereid {
 namespace {
 
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
-struct JsonBool {};
+// The cursor of the grammar on rapidjson's tree.
+class CarefulCursor {
+ public:
+  // `*refused` becomes the value that ended reading: it is no array, and no element or has no
+  // place.
+  CarefulCursor(const JsonValue& value, const JsonValue** refused)
+      : value_(value), refused_(refused) {}
 
-template <typename Json>
-struct Place {
-  using Element = std::conditional_t<std::is_same_v<Json, JsonBool>, uint8_t, Json>;
-  Element* next;
-  Element* end;
+  bool Get(bool* out) const { return value_.IsBool() && (*out = value_.GetBool(), true); }
+  bool Get(int64_t* out) const { return value_.IsInt64() && (*out = value_.GetInt64(), true); }
+  bool Get(uint64_t* out) const { return value_.IsUint64() && (*out = value_.GetUint64(), true); }
+  bool Get(double* out) const { return value_.IsNumber() && (*out = value_.GetDouble(), true); }
+  bool Get(std::string_view* out) const {
+    if (!value_.IsString()) return false;
+    *out = {value_.GetString(), value_.GetStringLength()};
+    return true;
+  }
+
+  template <typename Visit>
+  bool ForEach(Visit visit) const {
+    if (!value_.IsArray()) {
+      *refused_ = &value_;
+      return false;
+    }
+    for (const JsonValue& item : value_.GetArray()) {
+      CarefulCursor cursor(item, refused_);
+      if (!visit(cursor)) return false;
+    }
+    return true;
+  }
+
+ private:
+  const JsonValue& value_;
+  const JsonValue** const refused_;
 };
+
+// ParseJson has bounded the nesting.
+constexpr int kAnyDepth = std::numeric_limits<int>::max();
 
 // For a number that is no value of the type `Json`.
 template <typename Json>
@@ -62,71 +92,28 @@ std::string NotInRange(const JsonValue& value) {
   return text;
 }
 
-template <typename Json, typename T, typename Element>
-absl::Status ReadInteger(const JsonValue& value, const absl::StatusOr<T>& read, Element* out) {
-  if (!read.ok()) {
-    // The text that clients know comes first.
-    return value.IsNumber() ? absl::InvalidArgumentError(absl::StrCat(read.status().message(), ": ",
-                                                                      NotInRange<Json>(value)))
-                            : read.status();
-  }
-  *out = static_cast<Json>(*read);
-  return *out == *read ? absl::OkStatus() : absl::InvalidArgumentError(NotInRange<Json>(value));
-}
-
-template <typename Json, typename Element>
-absl::Status ReadScalar(const JsonValue& value, Element* out) {
+// Why the grammar refused `value` as an element of the type `Json`.
+template <typename Json>
+absl::Status WhyNoElement(const JsonValue& value) {
   if constexpr (std::is_same_v<Json, JsonBool>) {
-    ASSIGN_OR_RETURN(const bool read, AsBool(value));
-    *out = read ? 1 : 0;
-  } else if constexpr (std::is_floating_point_v<Json>) {
-    ASSIGN_OR_RETURN(const double read, AsDouble(value));
-    *out = static_cast<Json>(read);
-    if (std::isinf(*out) && !std::isinf(read)) {
-      return absl::InvalidArgumentError(NotInRange<Json>(value));
-    }
-  } else if constexpr (std::is_unsigned_v<Json>) {
-    return ReadInteger<Json>(value, AsUint(value), out);
+    return AsBool(value).status();
   } else {
-    return ReadInteger<Json>(value, AsInt(value), out);
+    absl::Status kind;
+    if constexpr (std::is_floating_point_v<Json>) {
+      kind = AsDouble(value).status();
+    } else if constexpr (std::is_unsigned_v<Json>) {
+      kind = AsUint(value).status();
+    } else {
+      kind = AsInt(value).status();
+    }
+    if (!value.IsNumber()) return kind;
+    // The text that clients know comes first.
+    return absl::InvalidArgumentError(
+        absl::StrCat(kind.message(), kind.ok() ? "" : ": ", NotInRange<Json>(value)));
   }
-  return absl::OkStatus();
 }
 
 constexpr char kNotTheShape[] = "Shape does not match true shape of 'data' field";
-
-template <typename Json>
-absl::Status Flatten(const JsonValue& array, Place<Json>* place) {
-  for (const JsonValue& item : array.GetArray()) {
-    if (item.IsArray()) {
-      RETURN_IF_ERROR(Flatten<Json>(item, place));
-      continue;
-    }
-    if (place->next == place->end) {
-      return UnableToParse("data", absl::InvalidArgumentError(kNotTheShape));
-    }
-    RETURN_IF_ERROR(UnableToParse("data", ReadScalar<Json>(item, place->next)));
-    ++place->next;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status FlattenStrings(const JsonValue& array, uint64_t* count, std::string* tensor) {
-  for (const JsonValue& item : array.GetArray()) {
-    if (item.IsArray()) {
-      RETURN_IF_ERROR(FlattenStrings(item, count, tensor));
-      continue;
-    }
-    const absl::StatusOr<absl::string_view> text = AsString(item);
-    if (!text.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Unable to parse JSON bytes array: ", text.status().message()));
-    }
-    AppendBytesElement(*text, tensor);
-    ++*count;
-  }
-  return absl::OkStatus();
-}
 
 size_t CountScalars(const JsonValue& array) {
   size_t count = 0;
@@ -169,7 +156,7 @@ absl::StatusOr<int64_t> CountElements(const V2Input& input) {
 template <typename Json>
 absl::Status ReadNumbers(const JsonValue& data, uint64_t max_tensor_bytes, int64_t count,
                          RequestBuffers* buffers, V2Input* input) {
-  using Element = typename Place<Json>::Element;
+  using Element = TensorElement<Json>;
   int64_t byte_size;
   if (__builtin_mul_overflow(count, static_cast<int64_t>(sizeof(Element)), &byte_size)) {
     return absl::InvalidArgumentError(
@@ -185,15 +172,18 @@ absl::Status ReadNumbers(const JsonValue& data, uint64_t max_tensor_bytes, int64
   char* bytes = buffers->Allocate(room * sizeof(Element));
   if (bytes == nullptr) return buffers->WhyNothing("a JSON tensor");
   auto* first = reinterpret_cast<Element*>(bytes);
-  Place<Json> place{first, first + room};
-  if (const absl::Status read = Flatten<Json>(data, &place); !read.ok()) {
+  TensorPlace<Json> place{first, first + room};
+  const JsonValue* refused = nullptr;
+  CarefulCursor cursor(data, &refused);
+  if (!ReadElements<Json>(cursor, kAnyDepth, &place)) {
     if (place.next < place.end) {
-      return WithElement(read, *input, static_cast<uint64_t>(place.next - first));
+      return WithElement(UnableToParse("data", WhyNoElement<Json>(*refused)), *input,
+                         static_cast<uint64_t>(place.next - first));
     }
-    return absl::Status(
-        read.code(),
-        absl::StrCat(read.message(), ": input ", QuotedName(input->name), " has more than the ",
-                     count, " elements of its shape ", ShapeToString(input->shape)));
+    return UnableToParse(
+        "data", absl::InvalidArgumentError(absl::StrCat(
+                    kNotTheShape, ": input ", QuotedName(input->name), " has more than the ", count,
+                    " elements of its shape ", ShapeToString(input->shape))));
   }
   if (room < static_cast<size_t>(count)) {
     return absl::InvalidArgumentError(
@@ -206,16 +196,21 @@ absl::Status ReadNumbers(const JsonValue& data, uint64_t max_tensor_bytes, int64
   return absl::OkStatus();
 }
 
-absl::Status ReadStrings(const JsonValue& data, uint64_t max_tensor_bytes, RequestBuffers* buffers,
-                         V2Input* input) {
-  std::string tensor;
-  uint64_t elements = 0;
-  if (const absl::Status read = FlattenStrings(data, &elements, &tensor); !read.ok()) {
-    return WithElement(read, *input, elements);
+absl::Status ReadBytes(const JsonValue& data, uint64_t max_tensor_bytes, RequestBuffers* buffers,
+                       V2Input* input) {
+  TensorStrings tensor;
+  const JsonValue* refused = nullptr;
+  CarefulCursor cursor(data, &refused);
+  if (!ReadStrings(cursor, kAnyDepth, &tensor)) {
+    return WithElement(
+        absl::InvalidArgumentError(absl::StrCat("Unable to parse JSON bytes array: ",
+                                                AsString(*refused).status().message())),
+        *input, tensor.elements);
   }
-  if (tensor.size() > max_tensor_bytes) return TooLarge(*input, tensor.size(), max_tensor_bytes);
-  input->byte_size = tensor.size();
-  input->bytes = buffers->Adopt(std::move(tensor));
+  const uint64_t byte_size = tensor.bytes.size();
+  if (byte_size > max_tensor_bytes) return TooLarge(*input, byte_size, max_tensor_bytes);
+  input->byte_size = byte_size;
+  input->bytes = buffers->Adopt(std::move(tensor.bytes));
   return input->bytes == nullptr ? buffers->WhyNothing("a JSON tensor") : absl::OkStatus();
 }
 
@@ -243,39 +238,14 @@ absl::Status ReadTensorCarefully(const JsonValue& data, absl::string_view data_t
                                  V2Input* input) {
   RETURN_IF_ERROR(UnableToParse("data", CheckArray(data)));
   ASSIGN_OR_RETURN(const int64_t count, CountElements(*input));
-  const auto read = [&](auto tag) {
-    return ReadNumbers<decltype(tag)>(data, max_tensor_bytes, count, buffers, input);
-  };
-  switch (input->data_type) {
-    case DataType::kBool:
-      return read(JsonBool{});
-    case DataType::kUint8:
-      return read(uint8_t{});
-    case DataType::kUint16:
-      return read(uint16_t{});
-    case DataType::kUint32:
-      return read(uint32_t{});
-    case DataType::kUint64:
-      return read(uint64_t{});
-    case DataType::kInt8:
-      return read(int8_t{});
-    case DataType::kInt16:
-      return read(int16_t{});
-    case DataType::kInt32:
-      return read(int32_t{});
-    case DataType::kInt64:
-      return read(int64_t{});
-    case DataType::kFp32:
-      return read(float{});
-    case DataType::kFp64:
-      return read(double{});
-    case DataType::kBytes:
-      return ReadStrings(data, max_tensor_bytes, buffers, input);
-    case DataType::kFp16:
-    case DataType::kBf16:
-      return OnlyBinary(*input);
-    case DataType::kInvalid:
-      break;
+  if (input->data_type != DataType::kInvalid) {
+    return ByElementType(
+        input->data_type,
+        [&](auto type) {
+          return ReadNumbers<decltype(type)>(data, max_tensor_bytes, count, buffers, input);
+        },
+        [&] { return ReadBytes(data, max_tensor_bytes, buffers, input); },
+        [&] { return OnlyBinary(*input); });
   }
   // The model decides the type, unless the elements sent cannot be read at all.
   if (CountScalars(data) == 0) return absl::OkStatus();
