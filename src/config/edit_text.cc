@@ -227,6 +227,7 @@ absl::StatusOr<std::string> EditConfigText(const std::string& path, absl::string
                                            const ConfigChanges& changes) {
   inference::ModelConfig config;
   RETURN_IF_ERROR(ParseModelConfigText(path, text, &config));
+  // Parsed twice: the first pass has the error texts, the second one the places of the fields.
   Tree tree;
   TextFormat::Parser parser;
   parser.WriteLocationsTo(&tree);
@@ -253,6 +254,8 @@ absl::StatusOr<std::string> EditConfigText(const std::string& path, absl::string
     EditParameter(config, tree, key, value, &editor);
   }
   std::string changed = editor.Apply();
+  // The edits are made in the text, to keep comments and order. Whether the text still parses is
+  // therefore not certain before it has been tried.
   RETURN_IF_ERROR(ParseModelConfigText(path, changed, &config));
   return changed;
 }

@@ -268,6 +268,8 @@ ExplainedConfig ExplainModelConfig(const FileSystem& fs, const ConfigSource& sou
   explained.line_of = [places](const std::string& field) { return places->LineOf(field); };
 
   Reasons reasons;
+  // Each step that follows completes the configuration and ends with a note: a value that is new or
+  // has changed since the last note comes from this step.
   reasons.Note(*config, "");
   if (config->name().empty()) {
     config->set_name(source.expected_name);
@@ -286,6 +288,7 @@ ExplainedConfig ExplainModelConfig(const FileSystem& fs, const ConfigSource& sou
   explained.notes = FieldsWithoutEffect(*config);
   NormalizeConfig(config.get());
   reasons.Note(*config, "default");
+  // Only now, because the backend may have been completed above.
   const PlacementRules rules = rules_of ? rules_of(config->backend()) : PlacementRules();
   for (std::string& line : NormalizeInstanceGroups(rules, config.get())) {
     explained.notes.push_back(std::move(line));
@@ -299,6 +302,7 @@ ExplainedConfig ExplainModelConfig(const FileSystem& fs, const ConfigSource& sou
           "loads");
     }
   }
+  // Without a backend the other checks would only repeat, in other words, that it is missing.
   if (completed.ok()) Check(source, rules, *config, &explained);
   explained.config.emplace(std::move(config), explained.file_exists);
   return explained;

@@ -138,6 +138,8 @@ void NormalizeConfig(inference::ModelConfig* config) {
     }
   }
   if (config->platform() != kEnsemblePlatform) {
+    // They have no effect here, but clients of Triton find them in every configuration that it
+    // shows.
     inference::ModelOptimizationPolicy* optimization = config->mutable_optimization();
     if (!optimization->has_input_pinned_memory()) {
       optimization->mutable_input_pinned_memory()->set_enable(true);

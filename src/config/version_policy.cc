@@ -35,6 +35,7 @@ VersionSelection SelectVersions(const std::string& model, absl::Span<const std::
   for (const std::string& name : directories) {
     int64_t version = 0;
     if (IsReserved(name)) continue;
+    // 1 and 01 would be the same version from two directories.
     if (name.size() > 1 && name[0] == '0') {
       selection.warnings.push_back(absl::StrCat("ignore version directory '", name,
                                                 "' which contains leading zeros in its directory "
@@ -58,6 +59,7 @@ VersionSelection SelectVersions(const std::string& model, absl::Span<const std::
       break;
     }
     case VersionPolicy::Kind::kSpecific:
+      // A set again: the policy may name a version twice, and in any order.
       for (const int64_t version :
            std::set<int64_t>(policy.versions.begin(), policy.versions.end())) {
         if (present.count(version) != 0) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/status_macros.h"
 #include "infer/string_elements.h"
 
 namespace nereid {
@@ -115,6 +116,34 @@ absl::Status RequestValidator::CheckCorrelationId(const CompiledModel& model,
   return absl::OkStatus();
 }
 
+absl::Status RequestValidator::MakeStringElement(const RequestContent& request,
+                                                 const InputSpec& spec, InferInput* input) {
+  if (input->on_gpu()) {
+    return Invalid(request, "raw input '", spec.name,
+                   "' is in memory of a GPU: a string must be in memory of the host");
+  }
+  if (input->policy_buffers_ != nullptr) {
+    return Invalid(request,
+                   "Raw input with data associated with a host policy setting is not currently "
+                   "supported");
+  }
+  if (input->byte_size() > std::numeric_limits<uint32_t>::max()) {
+    return Invalid(request, "raw input '", spec.name, "' of ", input->byte_size(),
+                   " bytes is too long for one string element (at most 4294967295 bytes)");
+  }
+  // The body is the only element, so its length goes in front.
+  const uint32_t length = static_cast<uint32_t>(input->byte_size());
+  std::unique_ptr<char[]> element(new char[sizeof(length) + length]);
+  std::memcpy(element.get(), &length, sizeof(length));
+  if (length > 0) {
+    std::memcpy(element.get() + sizeof(length), input->buffers()[0].base, length);
+  }
+  input->RemoveAllBuffers();
+  input->AppendBuffer({element.get(), sizeof(length) + length, MemoryPlace{}});
+  input->coalesced_ = std::move(element);
+  return absl::OkStatus();
+}
+
 absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, RequestContent* request) {
   if (model.inputs.size() != 1 || request->inputs_.size() != 1) {
     return Invalid(*request, "Raw request must only have 1 input (found ", request->inputs_.size(),
@@ -144,29 +173,7 @@ absl::Status RequestValidator::DeduceRawInput(const CompiledModel& model, Reques
       return Invalid(*request, "For BYTE datatype raw input '", spec.name,
                      "', the model must have input shape [1]");
     }
-    if (input.on_gpu()) {
-      return Invalid(*request, "raw input '", spec.name,
-                     "' is in memory of a GPU: a string must be in memory of the host");
-    }
-    if (input.policy_buffers_ != nullptr) {
-      return Invalid(*request,
-                     "Raw input with data associated with a host policy setting is not currently "
-                     "supported");
-    }
-    if (input.byte_size() > std::numeric_limits<uint32_t>::max()) {
-      return Invalid(*request, "raw input '", spec.name, "' of ", input.byte_size(),
-                     " bytes is too long for one string element (at most 4294967295 bytes)");
-    }
-    // The body is the only element, so its length goes in front.
-    const uint32_t length = static_cast<uint32_t>(input.byte_size());
-    std::unique_ptr<char[]> element(new char[sizeof(length) + length]);
-    std::memcpy(element.get(), &length, sizeof(length));
-    if (length > 0) {
-      std::memcpy(element.get() + sizeof(length), input.buffers()[0].base, length);
-    }
-    input.RemoveAllBuffers();
-    input.AppendBuffer({element.get(), sizeof(length) + length, MemoryPlace{}});
-    input.coalesced_ = std::move(element);
+    RETURN_IF_ERROR(MakeStringElement(*request, spec, &input));
   } else if (variable >= 0) {
     const int64_t unit = fixed * DataTypeByteSize(spec.data_type);
     dims[static_cast<size_t>(variable)] =
@@ -305,6 +312,7 @@ absl::Status RequestValidator::CheckInput(const CompiledModel& model, const Requ
                    DataTypeName(spec.data_type), "'");
   }
   const Shape& sent = input->sent_shape_;
+  // A shape tensor describes the whole batch, so that it has no dimension of the batch itself.
   const bool batched = model.max_batch_size > 0 && !spec.is_shape_tensor;
   for (const int64_t dim : sent) {
     if (dim < 0) {
@@ -322,6 +330,7 @@ absl::Status RequestValidator::CheckInput(const CompiledModel& model, const Requ
   input->shape_ = spec.reshape.has_value()
                       ? WithBatch(batched, sent.empty() ? 0 : sent[0], ApplyReshape(spec, dims))
                       : sent;
+  // Strings have no size that follows from the shape: their lengths have to be walked through.
   if (spec.data_type == DataType::kBytes) {
     const std::optional<int64_t> elements = ElementCount(sent);
     if (!elements.has_value()) {

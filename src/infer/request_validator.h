@@ -22,6 +22,9 @@ class RequestValidator {
 
  private:
   static absl::Status DeduceRawInput(const CompiledModel& model, RequestContent* request);
+  // Makes the raw bytes of `input` the only element of a BYTES tensor.
+  static absl::Status MakeStringElement(const RequestContent& request, const InputSpec& spec,
+                                        InferInput* input);
   // Finds duplicate names that were not compared when they were added. REQUIRES: no more inputs
   // than the model has; every output is the model's.
   static absl::Status CheckRepeatedInputs(const RequestContent& request);

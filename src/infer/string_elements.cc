@@ -20,6 +20,7 @@ absl::Status CheckStringElements(absl::string_view bytes, int64_t expected,
       return invalid("unexpected number of string elements ", elements + 1, about(), ", expecting ",
                      expected);
     }
+    // Copied, because lengths lie between texts of any size and are not aligned.
     uint32_t length;
     std::memcpy(&length, at, sizeof(length));
     at += sizeof(length);

@@ -102,6 +102,7 @@ absl::StatusOr<ModelCatalogue::ClaimResult> ModelManager::ClaimLoad(
   for (const auto& [id, directory] : places) {
     std::optional<ModelCatalogue::View> view = catalogue_.LookAround(id);
     if (!view.has_value()) return ModelCatalogue::ClaimResult{std::nullopt, id};
+    // Each look is at another moment. A change after the earliest one makes the claim void.
     seen = std::min(seen, view->now);
     input.running.merge(view->running);
     absl::StatusOr<ModelFiles> files = reader_.Scan(id, directory);
@@ -112,11 +113,14 @@ absl::StatusOr<ModelCatalogue::ClaimResult> ModelManager::ClaimLoad(
     const auto record = input.running.find(id);
     if (record != input.running.end()) {
       input.found[id].members = record->second.members;
+      // A load of what serves already ends here, before its configuration is read.
       if (places.size() == 1 && record->second.members.empty() && PlanLoads(input).empty()) {
         catalogue_.NoteRequested(id);
         return ModelCatalogue::ClaimResult{ModelCatalogue::Claim(), std::nullopt};
       }
     }
+    // A load by name alone does not undo the configuration that an earlier load brought, as long as
+    // the files are those of then.
     LoadOverride kept;
     if (override.empty() && view->in_force != nullptr && view->in_force->files == *files) {
       kept.config_json = view->in_force->config_override;
@@ -126,6 +130,7 @@ absl::StatusOr<ModelCatalogue::ClaimResult> ModelManager::ClaimLoad(
     input.found[id].members = model->MemberNames();
     is_ensemble |= !model->members.empty();
   }
+  // LookAround leaves out models that no ensemble uses yet; these members may be among them.
   if (is_ensemble) input.running = catalogue_.Look().running;
   for (const ModelId& id : ids) {
     const std::shared_ptr<const PreparedModel> model = prepared->at(id);
@@ -227,6 +232,8 @@ std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) 
     const auto running = input.running.find(id);
     FoundModel& found = input.found[id];
     found.files = files;
+    // What has not changed is not read again: otherwise each poll would read all configurations. A
+    // model that others work on is left to the next poll.
     const bool known =
         running != input.running.end() && running->second.wanted && running->second.files == files;
     if (known || skip.count(id) > 0) {
@@ -236,6 +243,7 @@ std::shared_ptr<PlanRun> ModelManager::Sync(const RepositorySnapshot& snapshot) 
     changed.push_back(id);
     directories.push_back(files.directory);
   }
+  // Before the loop: reading one model after the other would get them from far away one by one.
   context_.file_system->Prefetch(directories);
   for (const ModelId& id : changed) {
     FoundModel& found = input.found[id];

@@ -355,6 +355,39 @@ std::string ProblemText(const ConfigProblem& problem) {
   return text;
 }
 
+// Checks what one model says of itself. `ambiguous`: other directories claim its name. Its members,
+// if it is an ensemble, are added to `members`.
+Candidate CheckAlone(const FileSystem& fs, const CheckOptions& options,
+                     const RulesOfBackend& rules_of, const ModelId& id,
+                     const std::string& directory, bool ambiguous,
+                     std::vector<std::string>* members, CheckedModel* model) {
+  ConfigSource source;
+  source.model_dir = directory;
+  source.expected_name = id.name;
+  source.rename = IsRenamed(options.layout, id.name, directory);
+  source.auto_complete = options.auto_complete_config;
+  source.model_config_name = options.model_config_name;
+  ExplainedConfig explained = ExplainModelConfig(fs, source, rules_of);
+  model->name = id.name;
+  model->directory = directory;
+  model->fields = std::move(explained.fields);
+  model->problems = std::move(explained.problems);
+  model->notes = std::move(explained.notes);
+  if (ambiguous) AddProblem(model, directory, kAmbiguousReason);
+  // Without a configuration that parses, `problems` says why, and there is nothing else to check.
+  if (explained.config.has_value()) {
+    for (const EnsembleMember& member : EnsembleMembersOf(*explained.config)) {
+      members->push_back(member.name);
+    }
+    CheckVersions(fs, *explained.config, model);
+    CheckBackend(options, *explained.config, explained.file, model);
+    CheckParameters(options, explained, model);
+    CheckTfs(explained, model);
+    CheckMemory(options.memory_budget, explained, model);
+  }
+  return {id, std::move(explained)};
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs,
@@ -369,39 +402,18 @@ absl::StatusOr<std::vector<CheckedModel>> CheckRepositories(const FileSystem& fs
   };
   for (const auto& [id, directories] : found) {
     for (const std::string& directory : directories) {
-      ConfigSource source;
-      source.model_dir = directory;
-      source.expected_name = id.name;
-      source.rename = IsRenamed(options.layout, id.name, directory);
-      source.auto_complete = options.auto_complete_config;
-      source.model_config_name = options.model_config_name;
-      ExplainedConfig explained = ExplainModelConfig(fs, source, rules_of);
       CheckedModel& model = models.emplace_back();
-      model.name = id.name;
-      model.directory = directory;
-      model.fields = std::move(explained.fields);
-      model.problems = std::move(explained.problems);
-      model.notes = std::move(explained.notes);
-      std::vector<std::string>& names = members[id];
-      if (directories.size() > 1) AddProblem(&model, directory, kAmbiguousReason);
-      if (explained.config.has_value()) {
-        for (const EnsembleMember& member : EnsembleMembersOf(*explained.config)) {
-          names.push_back(member.name);
-        }
-        CheckVersions(fs, *explained.config, &model);
-        CheckBackend(options, *explained.config, explained.file, &model);
-        CheckParameters(options, explained, &model);
-        CheckTfs(explained, &model);
-        CheckMemory(options.memory_budget, explained, &model);
-      }
-      candidates.push_back({id, std::move(explained)});
+      candidates.push_back(CheckAlone(fs, options, rules_of, id, directory, directories.size() > 1,
+                                      &members[id], &model));
     }
   }
+  // Once all models are known: what an ensemble needs of others.
   const DependencyGraph graph(members);
   for (size_t i = 0; i < models.size(); ++i) {
     const absl::Status status = graph.Check(candidates[i].id);
     if (!status.ok())
       AddProblem(&models[i], candidates[i].explained.file, std::string(status.message()));
+    // Steps are checked only where the rest is right: otherwise one mistake would be told twice.
     if (models[i].problems.empty() && candidates[i].explained.config->is_ensemble()) {
       StepCheck(candidates, &models).Run(i);
     }

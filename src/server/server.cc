@@ -81,6 +81,35 @@ absl::StatusOr<std::unique_ptr<TrafficRecorder>> OpenRecording(const ServerOptio
   return TrafficRecorder::Open(options, clock, inputs, std::move(models));
 }
 
+ModelManagerOptions ManagerOptions(const ServerOptions& server) {
+  ModelManagerOptions manager;
+  manager.repositories = server.model_repositories;
+  manager.namespacing = server.model_namespacing;
+  manager.single_model_name = server.single_model_name;
+  manager.settle_time = kSettleTime;
+  manager.repoagent_directory = server.repoagent_directory;
+  manager.model_config_name = server.model_config_name;
+  manager.auto_complete_config = server.auto_complete_config;
+  manager.load_threads = server.model_load_threads;
+  manager.load_retries = server.model_load_retries;
+  return manager;
+}
+
+// What loads need of the options; the parts of the server are still missing.
+LoadContext ContextOf(const ServerOptions& server) {
+  LoadContext context;
+  context.inline_limit = server.inline_execution_max_us.has_value()
+                             ? std::chrono::microseconds(*server.inline_execution_max_us)
+                             : InlinePolicy::DefaultLimit(UsableProcessors());
+  context.auto_complete_config = server.auto_complete_config;
+  context.hold_until_queued = server.hold_until_queued;
+  context.hold_until_backlogged = server.hold_until_backlogged;
+  context.metrics_interval = std::chrono::milliseconds(server.metrics_interval_ms);
+  context.recorded_events = server.recorder_events;
+  context.metrics = server.metrics ? server.metrics_config : MetricsConfig::Off();
+  return context;
+}
+
 }  // namespace
 
 Server::Server(const ServerOptions& options, Clock* clock)
@@ -147,44 +176,25 @@ absl::Status Server::Start() {
   parts_->timer = std::make_unique<Timer>(clock_);
   parts_->readiness = std::make_unique<ReadinessChecker>(clock_);
 
-  ModelManagerOptions manager;
-  manager.repositories = options_.model_repositories;
-  manager.namespacing = options_.model_namespacing;
-  manager.single_model_name = options_.single_model_name;
-  manager.settle_time = kSettleTime;
-  manager.repoagent_directory = options_.repoagent_directory;
-  manager.model_config_name = options_.model_config_name;
-  manager.auto_complete_config = options_.auto_complete_config;
-  manager.load_threads = options_.model_load_threads;
-  manager.load_retries = options_.model_load_retries;
-  LoadContext context;
-  context.inline_limit = options_.inline_execution_max_us.has_value()
-                             ? std::chrono::microseconds(*options_.inline_execution_max_us)
-                             : InlinePolicy::DefaultLimit(UsableProcessors());
   SetUpCloud();
+  LoadContext context = ContextOf(options_);
   context.file_system = parts_->file_system.get();
   context.devices = parts_->devices.get();
   context.backends = parts_->backends.get();
   context.clock = clock_;
-  context.auto_complete_config = options_.auto_complete_config;
   context.response_cache = parts_->cache.get();
   context.cache_executor = parts_->cache_executor.get();
   context.timer = parts_->timer.get();
   context.readiness = parts_->readiness.get();
-  context.hold_until_queued = options_.hold_until_queued;
   context.step_allocator = parts_->step_allocator.get();
-  context.hold_until_backlogged = options_.hold_until_backlogged;
-  context.metrics_interval = std::chrono::milliseconds(options_.metrics_interval_ms);
-  context.recorded_events = options_.recorder_events;
   if (options_.record_tensors) {
     parts_->inputs =
         std::make_unique<InputRecorder>(options_.record_sample, options_.record_secrets);
     context.input_recorder = parts_->inputs.get();
   }
-  context.metrics = options_.metrics ? options_.metrics_config : MetricsConfig::Off();
   RETURN_IF_ERROR(SetUpInstances(&context));
   context.server = this;
-  parts_->models = std::make_unique<ModelManager>(std::move(manager), context);
+  parts_->models = std::make_unique<ModelManager>(ManagerOptions(options_), context);
   models_ = parts_->models.get();
   RETURN_IF_ERROR(SetUpDemand());
   if (absl::Status readable = models_->CheckRepositories(); !readable.ok()) {

@@ -198,6 +198,7 @@ absl::StatusOr<std::string> Compress(ContentCoding coding,
   absl::Cleanup end = [&stream] { deflateEnd(&stream); };
   size_t total = 0;
   for (const absl::string_view piece : pieces) total += piece.size();
+  // In one piece: growing it would copy what is compressed already.
   out.resize(deflateBound(&stream, total));  // enough for all of it
 
   size_t filled = 0;
@@ -218,6 +219,7 @@ absl::StatusOr<std::string> Compress(ContentCoding coding,
   };
   for (absl::string_view piece : pieces) {
     while (!piece.empty()) {
+      // A large answer takes seconds, which are wasted when its client has gone.
       if (!wanted()) return absl::CancelledError("the compressed response is not wanted any more");
       const absl::string_view portion = piece.substr(0, kPlainBytesBetweenQuestions);
       piece.remove_prefix(portion.size());

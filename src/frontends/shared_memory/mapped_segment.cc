@@ -33,11 +33,14 @@ absl::StatusOr<std::unique_ptr<MappedSegment>> MappedSegment::Map(const std::str
   if (made->file_.fd < 0) {
     return absl::InternalError(absl::StrCat("Unable to open shared memory region: '", key, "'"));
   }
+  // This is for the error text alone. The client may make the segment shorter at any time, so that
+  // only the guard protects the reads and writes.
   if (!Holds(made->file_.fd, offset, size)) {
     return absl::InvalidArgumentError(
         absl::StrCat("the segment '", key, "' has ", SizeOf(made->file_.fd),
                      " bytes, which is less than ", offset, " + ", size));
   }
+  // mmap takes offsets of whole pages, clients choose any.
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t before = offset % page;
   made->mapped_bytes_ = before + size;

@@ -196,6 +196,8 @@ absl::StatusOr<TlsContext::ContextPtr> TlsContext::Load() const {
     ASSIGN_OR_RETURN(root, ReadPem(files_, {"root certificate", files_.root, "root-cert"}));
   }
 
+  // The queue of errors is the thread's: what another connection left there would be given as the
+  // reason here.
   ERR_clear_error();
   ContextPtr context(SSL_CTX_new(TLS_server_method()));
   if (context == nullptr || !SetRules(context.get())) return NoContext();

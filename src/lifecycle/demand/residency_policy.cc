@@ -48,16 +48,20 @@ LoadDecision DecideLoad(const MemoryState& state, uint64_t bytes, TimePoint now)
   for (const ResidentModel& model : state.residents) {
     if (model.pinned) pinned += model.bytes;
   }
+  // A model of unknown size asks for one byte, so that it waits, too, where nothing is free.
   const uint64_t needed = std::max<uint64_t>(bytes, 1);
   decision.most_bytes = state.budget - std::min(pinned, state.budget);
   if (needed > decision.most_bytes) {
     decision.kind = LoadDecision::Kind::kRefuse;
     return decision;
   }
+  // What an unknown model takes is known only after its load. Until then nothing else may begin,
+  // because both together might not fit.
   if (state.loading_unknown || (bytes == 0 && state.loading > 0)) return decision;
   uint64_t left = 0;
   const uint64_t goal = state.budget - needed;
   std::vector<size_t> victims = LeastRecentlyUsed(state, goal, now, &left);
+  // What is leaving makes enough room: to unload more would be for nothing.
   if (left <= goal && victims.empty() && left + state.leaving_bytes > goal) {
     decision.room_comes = true;
     return decision;
@@ -67,6 +71,7 @@ LoadDecision DecideLoad(const MemoryState& state, uint64_t bytes, TimePoint now)
     decision.victims = std::move(victims);
     return decision;
   }
+  // No room yet. The first model whose time to stay ends may change that without any other event.
   for (const ResidentModel& model : state.residents) {
     if (model.busy || model.pinned || StaysUntil(model) <= now) continue;
     decision.again_at = std::min(decision.again_at, StaysUntil(model));

@@ -211,6 +211,8 @@ void ModelLoader::Run(std::shared_ptr<Job> job) {
     job->planned = tasks.ok();
   }
   if (!status.ok()) {
+    // What serves goes on serving after a failed load, but for an ensemble whose members have
+    // changed under it.
     closer_.RetireMisfits(model.id);
     catalogue_.NoteFailure(model.id, status);
     return End(job.get(), std::move(status));
@@ -219,6 +221,7 @@ void ModelLoader::Run(std::shared_ptr<Job> job) {
   for (VersionTask& task : job->tasks) {
     if (task.step != VersionTask::Step::kKeep) work.push_back(&task);
   }
+  // No task would be the last one, which commits.
   if (work.empty()) return End(job.get(), Commit(job));
   {
     MutexLock lock(&job->mu);

@@ -79,6 +79,7 @@ std::set<ModelId> RepositoryList::Models() const {
 absl::Status RepositoryList::Register(const std::string& path, const GivenNames& names) {
   RETURN_IF_ERROR(CheckOutsideName("repository path", path, PATH_MAX));
   for (const auto& [directory, name] : names) RETURN_IF_ERROR(LoadReader::CheckName(name));
+  // Before the lock: a path may be on a slow network.
   const auto stat = file_system_->Stat(path);
   if (!stat.ok() || !stat->is_directory) {
     return absl::InvalidArgumentError(
@@ -91,6 +92,7 @@ absl::Status RepositoryList::Register(const std::string& path, const GivenNames&
         absl::StrCat("model repository '", path, "' has already been registered"));
   }
   for (const auto& [repository, given] : layout.names) {
+    // With namespaces, the same name in two repositories means two models.
     if (layout.namespacing) break;
     for (const auto& [directory, name] : names) {
       if (given.count(name) == 0) continue;

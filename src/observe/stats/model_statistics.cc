@@ -203,6 +203,8 @@ StatisticsSnapshot ModelStatistics::Snapshot() const {
   for (const auto& shard : shards_) {
     snapshot.inference_count += shard->inference_count.load(std::memory_order_relaxed);
     snapshot.execution_count += shard->execution_count.load(std::memory_order_relaxed);
+    // Read once for several numbers: requests end meanwhile, but the counts of success, queue and
+    // computing in one answer have to belong together.
     const uint64_t executed = shard->executed.load(std::memory_order_relaxed);
     const uint64_t hits = shard->cache_hit.count.load(std::memory_order_relaxed);
     Add(executed + hits, shard->success_ns, &snapshot.success);

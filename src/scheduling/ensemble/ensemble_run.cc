@@ -124,6 +124,8 @@ absl::Status EnsembleRun::HoldModels(const InferRequest& request) {
     absl::StatusOr<ModelPass> pass = EnterModel(steps[i].spec, request);
     if (!pass.ok()) return EnsembleError(*context_, pass.status(), static_cast<int>(i));
     models_[i] = *std::move(pass);
+    // The graph was made from the models of its load. One that was reloaded since may fit in
+    // everything but this.
     if (models_[i].model()->config().decoupled != steps[i].decoupled) {
       return EnsembleError(
           *context_,
@@ -470,6 +472,8 @@ void EnsembleRun::QueueIterated(Work* work) noexcept try {
 
 bool EnsembleRun::HasRoom() const {
   if (credit_ == nullptr) return true;
+  // As many executions as would fill the credit if each answer were as large as the largest one so
+  // far.
   const uint64_t ahead =
       largest_answer_ == 0
           ? kFirstAhead
@@ -534,6 +538,8 @@ void EnsembleRun::LeaveGate(Work* work) noexcept {
 }
 
 void EnsembleRun::ShareCredit(bool credit, Work* work) {
+  // Steps lose their credit at a limit and regain it at half of it, so that they are not stopped
+  // and started with each answer.
   const bool full = pool_.bytes() > credit_->most_bytes();
   const bool lose = !credit || waiting_ >= kMostWaiting || (full && waiting_ > 0);
   const bool regain = credit && (waiting_ == 0 || (waiting_ <= kMostWaiting / 2 &&
@@ -618,6 +624,7 @@ void EnsembleRun::Fail(const absl::Status& error, int step, FailureReason reason
   reason_ = reason;
   progress_.Abandon();
   if (context_->gate.limits()) LeaveGate(work);
+  // Nobody will start what waits: it counts as done, or the run would never settle.
   for (Lane& lane : lanes_) {
     for (size_t n = lane.waiting.size(); n > 0; --n) progress_.Finish();
     lane.waiting.clear();
@@ -650,6 +657,8 @@ void EnsembleRun::Settle(Work* work) noexcept {
       last_->is_final = true;
     }
   }
+  // Whoever sets sending_ delivers; others leave their answers to that thread, so that the order
+  // holds.
   const bool any = !to_send_.empty() || last_.has_value();
   if (any && !std::exchange(sending_, true)) work->deliver = true;
 }

@@ -26,6 +26,8 @@ absl::StatusOr<StepGraph> StepGraph::Make(const CompiledModel& ensemble,
       step.outputs.push_back({output.name, graph.TensorOf(output.tensor)});
       Tensor& tensor = graph.tensors_[step.outputs.back().tensor];
       tensor.writer = static_cast<int32_t>(i);
+      // It has several values if its step has several answers, or is itself executed for each value
+      // of another such tensor.
       tensor.iterated = step.decoupled || step.iterated;
     }
     graph.steps_.push_back(std::move(step));

@@ -468,6 +468,8 @@ void SequenceScheduler::OnTimer() {
       Close(sequence);
       QueueEnd(sequence, std::move(end), now);
     }
+    // After a lack of memory some steps were put off, with nothing else that would come back to
+    // them.
     if (now >= look_again_) {
       look_again_ = TimePoint::max();
       EmptyBacklog(now);

@@ -94,11 +94,15 @@ bool Connection::StepReading() {
       break;
   }
   const bool begun = reader_.head_done() || !input_.empty();
+  // A server that ends still reads a request that has begun: its client cannot know that it may
+  // send it again.
   if (peer_gone_ || (loop_->draining() && !begun)) {
     CloseOrderly();
     return false;
   }
   body_begun_ = reader_.head_done();
+  // A head is small and has a deadline from its first byte. A body may be of any size, so it has no
+  // deadline, but must keep a pace.
   if (body_begun_) {
     KeepPace(reader_.body_bytes());
   } else if (begun && !request_begun_) {

@@ -157,8 +157,11 @@ void Connection::Flush() {
   flushing_ = true;
   std::array<iovec, kPiecesPerWrite> pieces;
   bool blocked = false;
+  // TLS may have bytes of its own to send, of a handshake or of a record begun before, although the
+  // session has none.
   if (output_.empty() && channel_.WantsWrite()) (void)channel_.Write({});
   while (!blocked) {
+    // Not only when it is empty: small remains would become small writes.
     if (output_.size() < kOutputBytes / 2) session_->Fill(&output_, kOutputBytes);
     if (output_.empty() || closed_) break;
     const size_t count = output_.Gather(absl::MakeSpan(pieces));
@@ -176,6 +179,8 @@ void Connection::Flush() {
   flushing_ = false;
   if (closed_) return;
   const bool ending = ending_ || session_->ended();
+  // An ending connection is closed only after the last record of TLS, or the client takes the end
+  // for an attack.
   if (blocked || (ending && channel_.WantsWrite())) {
     KeepPace();
     return ArmWrite();
