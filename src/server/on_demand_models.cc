@@ -74,6 +74,9 @@ void OnDemandModels::Unload(const std::string& name, Done done) {
       [done = std::move(done)](const absl::Status& status, bool /*begun*/) { done(status); });
 }
 
-uint64_t OnDemandModels::ResidentBytes() const { return ProcessTreeBytes("/proc"); }
+uint64_t OnDemandModels::ResidentBytes() const {
+  ReturnFreedMemory();
+  return ProcessTreeBytes("/proc");
+}
 
 }  // namespace nereid

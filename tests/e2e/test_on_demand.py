@@ -81,7 +81,7 @@ def test_the_first_request_loads(server_factory: ServerFactory, model_repository
     infer(server, "m1")
     assert index(server)["m1", "1"] == ("READY", "")
     assert loaded(server) == {"m1"}
-    assert number(server, "loads") == 1
+    poll_until("the load is counted", lambda: number(server, "loads") == 1)
 
 
 def test_over_grpc(server_factory: ServerFactory, model_repository: ModelRepository) -> None:

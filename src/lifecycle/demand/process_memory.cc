@@ -4,6 +4,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_split.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -11,6 +12,10 @@
 #include <string>
 #include <system_error>
 #include <vector>
+
+// Of jemalloc, where the program is linked with it (src/allocator).
+extern "C" __attribute__((weak)) int mallctl(const char* name, void* old, size_t* old_size,
+                                             void* fresh, size_t fresh_size);
 
 namespace nereid {
 namespace {
@@ -63,6 +68,11 @@ uint64_t ProcessTreeBytes(const std::filesystem::path& proc) {
     for (auto it = begin; it != end; ++it) tree.push_back(it->second);
   }
   return bytes;
+}
+
+void ReturnFreedMemory() {
+  if (mallctl != nullptr) mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // 4096: all
+  malloc_trim(0);
 }
 
 }  // namespace nereid

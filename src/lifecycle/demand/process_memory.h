@@ -13,6 +13,10 @@ namespace nereid {
 // system, other than /proc in tests. Reads a few files for each process of the system.
 uint64_t ProcessTreeBytes(const std::filesystem::path& proc);
 
+// Has this process's allocator return to the system what it keeps of freed memory. Takes
+// milliseconds where that is much.
+void ReturnFreedMemory();
+
 }  // namespace nereid
 
 #endif  // NEREID_LIFECYCLE_DEMAND_PROCESS_MEMORY_H_

@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace nereid {
 namespace {
@@ -37,6 +38,22 @@ TEST_F(ProcessMemoryTest, AddsThisProcessAndItsDescendants) {
   Add(own + 3, 1, 5000);
   EXPECT_EQ(ProcessTreeBytes(proc_), uint64_t{123} << 10);
 }
+
+#ifndef NEREID_SANITIZED  // the allocators of sanitizers keep what is freed
+TEST_F(ProcessMemoryTest, FreedMemoryGoesBack) {
+  constexpr size_t kBlock = size_t{64} << 10;
+  constexpr size_t kBlocks = 512;
+  ReturnFreedMemory();
+  const uint64_t before = ProcessTreeBytes("/proc");
+  std::vector<std::string> blocks(kBlocks);
+  for (std::string& block : blocks) block.assign(kBlock, 'x');
+  // The last one stays: what is free lies below something in use.
+  const std::string kept(kBlock, 'x');
+  blocks.clear();
+  ReturnFreedMemory();
+  EXPECT_LT(ProcessTreeBytes("/proc"), before + kBlock * kBlocks / 4);
+}
+#endif
 
 TEST_F(ProcessMemoryTest, IsNoneWithoutTheFiles) { EXPECT_EQ(ProcessTreeBytes(proc_), 0u); }
 
