@@ -2,6 +2,7 @@
 #include "lifecycle/model_manager.h"
 
 #include <absl/cleanup/cleanup.h>
+#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/blake2b.h"
 #include "base/caught.h"
 #include "base/log.h"
 #include "base/status_macros.h"
@@ -310,6 +312,25 @@ std::vector<std::string> ModelManager::LoadEach(const std::set<std::string>& nam
     if (!results[i].ok()) failed.push_back(all[i]);
   }
   return failed;
+}
+
+std::string ModelManager::StampOf(const std::string& name) const {
+  Blake2b128 hash;
+  const auto add = [&hash](const std::string& text) { hash.Update(text.c_str(), text.size() + 1); };
+  const RepositoryLayout layout = repositories_.Layout();
+  for (const auto& [id, directories] : FindModelDirectories(*context_.file_system, layout, name)) {
+    for (const std::string& directory : directories) {
+      add(directory);
+      const absl::StatusOr<ModelFiles> model = ScanModel(*context_.file_system, directory);
+      if (!model.ok()) continue;
+      for (const auto& [file, stat] : model->files) {
+        add(file);
+        add(absl::StrCat(stat.size, " ", stat.mtime_ns));
+      }
+    }
+  }
+  const Blake2b128::Digest digest = hash.Finish();
+  return absl::BytesToHexString({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
 std::vector<std::string> ModelManager::Unfinished() const {

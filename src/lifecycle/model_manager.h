@@ -102,6 +102,10 @@ class ModelManager {
   // Takes no lock, so that callers do not wait for loads.
   std::set<ModelId> RepositoryModels() const { return repositories_.Models(); }
 
+  // A text made from the names, sizes and times of the files of a model in the repositories: it is
+  // another one if they have changed. The same after a restart. Blocks on file I/O.
+  std::string StampOf(const std::string& name) const;
+
   // Closes the admission of every model.
   void CloseAdmission() { closer_.CloseAdmission(); }
   void StopWaitingForClients() { closer_.StopWaitingForClients(); }

@@ -20,6 +20,7 @@ class OnDemandModels final : public DemandedModels {
 
   std::set<std::string> Names() override;
   Use Look(const std::string& name) const override;
+  std::string Stamp(const std::string& name) const override { return models_.StampOf(name); }
   void Load(const std::string& name, Done done) override;
   void Unload(const std::string& name, Done done) override;
   uint64_t ResidentBytes() const override;

@@ -50,6 +50,7 @@ struct ServerOptions {
   uint32_t idle_unload_secs = 0;
   // kOnDemand: how long requests of the frontends wait for their model; 0: they do not.
   uint32_t load_wait_secs = 0;
+  std::string footprints_file;  // kOnDemand: where footprints outlive the server; empty: nowhere
   bool auto_complete_config = true;
   std::string model_config_name;
   bool strict_readiness = true;

@@ -21,8 +21,10 @@ absl::Status Server::SetUpDemand() {
   ModelDemand::Options options;
   options.budget = options_.memory_budget;
   options.idle_limit = std::chrono::seconds(options_.idle_unload_secs);
+  options.footprints_file = options_.footprints_file;
   parts_->on_demand_models = std::make_unique<OnDemandModels>(models_);
-  parts_->demand = std::make_unique<ModelDemand>(options, clock_, parts_->on_demand_models.get());
+  parts_->demand =
+      std::make_unique<ModelDemand>(std::move(options), clock_, parts_->on_demand_models.get());
   AddDemandGauges();
   return absl::OkStatus();
 }

@@ -42,6 +42,7 @@ OURS = {
     "memory-budget",
     "idle-unload-secs",
     "load-wait-secs",
+    "footprints-file",
     "max-admin-body-bytes",
     "max-connection-requests",
     "max-waiting-stream-bytes",

@@ -10,6 +10,7 @@ import socket
 import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -309,3 +310,28 @@ def test_a_live_sequence_keeps_its_model(
     assert say(sequence_end=True).status == 200
     infer(server, "m0")
     assert loaded(server) == {"m0"}
+
+
+def test_footprints_outlive_the_server(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
+) -> None:
+    """What is known to be too large is refused without a load, until its files change."""
+    add_models(model_repository, 1)
+    file = tmp_path / "footprints"
+    keeps = f"--footprints-file={file}"
+    first = server_factory(model_repository, ON_DEMAND, keeps)
+    infer(first, "m0")
+    first.send_signal(signal.SIGTERM)
+    assert first.wait_exit() == 0
+    second = server_factory(model_repository, ON_DEMAND, keeps, f"--memory-budget={BYTES - 1}")
+    assert index(second)["m0", ""] == ("READY", f"{NOT_LOADED} ({BYTES} bytes)")
+    infer_is_refused(second, "m0", f"needs {BYTES} bytes, and at most {BYTES - 1}")
+    assert number(second, "failed_loads") == number(second, "loads") == 0
+    model_repository.add_identity("m0", parameters={"nereid.memory_bytes": str(BYTES // 2)})
+    poll_until("m0 is served", lambda: echo(second.http_url, "m0").status == 200)
+    second.send_signal(signal.SIGTERM)
+    assert second.wait_exit() == 0
+    file.write_bytes(file.read_bytes()[:-1])
+    third = server_factory(model_repository, ON_DEMAND, keeps)
+    assert index(third)["m0", ""] == ("READY", NOT_LOADED)
+    assert f"file {file} is damaged" in third.stderr_text()

@@ -125,10 +125,10 @@ absl::Status CheckTogether(const Settings& s) {
         "Error: Use of '--load-model' requires setting '--model-control-mode=explicit' as well.");
   }
   if (!on_demand && (s.server.memory_budget > 0 || s.server.idle_unload_secs > 0 ||
-                     s.server.load_wait_secs > 0)) {
+                     s.server.load_wait_secs > 0 || !s.server.footprints_file.empty())) {
     return absl::InvalidArgumentError(
-        "--memory-budget, --idle-unload-secs and --load-wait-secs have a meaning only with "
-        "--model-control-mode=ondemand");
+        "--memory-budget, --idle-unload-secs, --load-wait-secs and --footprints-file have a "
+        "meaning only with --model-control-mode=ondemand");
   }
   if (s.trace.mode == TraceMode::kOpenTelemetry && !s.trace_environment.ok()) {
     return s.trace_environment;

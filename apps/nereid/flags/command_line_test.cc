@@ -405,16 +405,19 @@ TEST(CommandLineTest, ControlModeAndStartupModels) {
 
 TEST(CommandLineTest, ModelsOnDemand) {
   Settings s;
-  ASSERT_TRUE(Parse({"--model-control-mode=ondemand", "--memory-budget=5000000000",
-                     "--idle-unload-secs=7", "--load-wait-secs=8", "--load-model=a"},
-                    &s)
-                  .ok());
+  ASSERT_TRUE(
+      Parse({"--model-control-mode=ondemand", "--memory-budget=5000000000", "--idle-unload-secs=7",
+             "--load-wait-secs=8", "--load-model=a", "--footprints-file=/state/footprints"},
+            &s)
+          .ok());
   EXPECT_EQ(s.server.control_mode, ModelControlMode::kOnDemand);
   EXPECT_EQ(s.server.memory_budget, 5'000'000'000u);
   EXPECT_EQ(s.server.idle_unload_secs, 7u);
   EXPECT_EQ(s.server.load_wait_secs, 8u);
+  EXPECT_EQ(s.server.footprints_file, "/state/footprints");
   EXPECT_THAT(s.server.startup_models, ElementsAre("a"));
-  for (const char* option : {"--memory-budget=1", "--idle-unload-secs=1", "--load-wait-secs=1"}) {
+  for (const char* option :
+       {"--memory-budget=1", "--idle-unload-secs=1", "--load-wait-secs=1", "--footprints-file=f"}) {
     EXPECT_THAT(ErrorOf({option}), HasSubstr("only with --model-control-mode=ondemand")) << option;
   }
 }

@@ -66,6 +66,12 @@ FlagGroup RepositoryFlags(Settings* s) {
                    "With --model-control-mode=ondemand a request waits at most so many seconds for "
                    "its model to be loaded; then it gets 503 with Retry-After. 0: it gets that at "
                    "once."),
+       WithDefaultText(
+           "none: they are measured anew",
+           OfFile(NonEmptyFlag("footprints-file", &o->footprints_file,
+                               "--footprints-file can not be empty",
+                               "File in which the footprints of models outlive the server with "
+                               "--model-control-mode=ondemand."))),
        BooleanFlag("model-namespacing", &o->model_namespacing,
                    "Models of the same name in several repositories are different models."),
        Usual(StringSetFlag(

@@ -24,6 +24,8 @@ constexpr std::chrono::seconds kAfterFailure(5);
 constexpr std::chrono::seconds kForItsClient(2);
 // What a model counts at least: it needs some memory, even if the process has not grown.
 constexpr uint64_t kLeastBytes = uint64_t{64} << 10;
+// How often footprints are written at most.
+constexpr std::chrono::seconds kBetweenWrites(5);
 // More models cannot wait at a time.
 constexpr size_t kMostWaiting = 10'000;
 
@@ -37,7 +39,9 @@ std::string_view View(absl::string_view text) { return {text.data(), text.size()
 }  // namespace
 
 ModelDemand::ModelDemand(Options options, Clock* clock, DemandedModels* models)
-    : options_(options), clock_(clock), models_(models) {}
+    : options_(std::move(options)), clock_(clock), models_(models) {
+  Remember();
+}
 
 ModelDemand::~ModelDemand() {
   Stop(TimePoint::min());
@@ -73,11 +77,12 @@ void ModelDemand::Run() {
     MutexLock lock(&mu_);
     while (!stopped_ && !woken_ && clock_->Now() < next) clock_->Wait(&changed_, &mu_, next);
     woken_ = false;
-    if (!stopped_) continue;
-    running_ = false;
-    changed_.NotifyAll();
-    return;
+    if (stopped_) break;
   }
+  Keep(/*at_once=*/true);
+  MutexLock lock(&mu_);
+  running_ = false;
+  changed_.NotifyAll();
 }
 
 void ModelDemand::Wake() {
@@ -174,13 +179,52 @@ void ModelDemand::Unpin(const std::string& name) {
   if (found != residents_.end()) found->second.pinned = false;
 }
 
+// ---- Footprints
+
+void ModelDemand::Remember() {
+  if (options_.footprints_file.empty()) return;
+  absl::StatusOr<Footprints> kept = ReadFootprints(options_.footprints_file);
+  if (kept.ok()) {
+    MutexLock lock(&mu_);
+    footprints_ = *std::move(kept);
+  } else if (!absl::IsNotFound(kept.status())) {
+    LOG_WARNING << "footprints of models are measured anew: " << kept.status().message();
+  }
+}
+
+void ModelDemand::Keep(bool at_once) {
+  if (options_.footprints_file.empty()) return;
+  const TimePoint now = clock_->Now();
+  Footprints footprints;
+  {
+    MutexLock lock(&mu_);
+    if (!footprints_changed_ || (now < keep_at_ && !at_once)) return;
+    footprints_changed_ = false;
+    keep_at_ = now + kBetweenWrites;
+    footprints = footprints_;
+  }
+  const absl::Status written = WriteFootprints(options_.footprints_file, footprints);
+  if (!written.ok()) {
+    LOG_WARNING << "footprints of models are not kept for the next start: " << written.message();
+  }
+}
+
+bool ModelDemand::ForgetIfChanged(const std::string& name) {
+  const std::string stamp = models_->Stamp(name);
+  MutexLock lock(&mu_);
+  const auto known = footprints_.find(name);
+  if (known == footprints_.end() || known->second.stamp == stamp) return false;
+  footprints_.erase(known);
+  return true;
+}
+
 // ---- Reports
 
 std::optional<uint64_t> ModelDemand::FootprintOf(absl::string_view name) const {
   MutexLock lock(&mu_);
   const auto found = footprints_.find(View(name));
   if (found == footprints_.end()) return std::nullopt;
-  return found->second;
+  return found->second.bytes;
 }
 
 ModelDemand::Numbers ModelDemand::Count() const {
@@ -206,6 +250,7 @@ TimePoint ModelDemand::Step() {
   }
   Unload(DecideTrim(state, now), "the memory budget is exceeded", &Numbers::evictions, &state);
   const TimePoint again_at = BeginLoads(now, &state);
+  Keep(/*at_once=*/false);
   return std::min(again_at, ResumeWaiters(now));
 }
 
@@ -265,8 +310,9 @@ void ModelDemand::TakeLoadEnds() {
   const uint64_t resident = Measure();
   for (const LoadEnd& end : ends) {
     const DemandedModels::Use use = models_->Look(end.name);
+    std::string stamp = models_->Stamp(end.name);
     MutexLock lock(&mu_);
-    TakeLoadEnd(end, use, resident);
+    TakeLoadEnd(end, use, std::move(stamp), resident);
   }
 }
 
@@ -277,7 +323,7 @@ void ModelDemand::TakeFailure(const LoadEnd& end, Duration took) {
                          end.at + std::max<Duration>(took, kAfterFailure)};
 }
 
-void ModelDemand::TakeLoadEnd(const LoadEnd& end, const DemandedModels::Use& use,
+void ModelDemand::TakeLoadEnd(const LoadEnd& end, const DemandedModels::Use& use, std::string stamp,
                               uint64_t resident) {
   Loading loading{end.at, 0, end.before, /*alone=*/loading_.empty()};
   const auto begun = loading_.find(end.name);
@@ -292,13 +338,16 @@ void ModelDemand::TakeLoadEnd(const LoadEnd& end, const DemandedModels::Use& use
   const uint64_t grown = resident > loading.before ? resident - loading.before : 0;
   const auto [model, fresh] = residents_.try_emplace(end.name);
   model->second.pinned |= end.pins;
-  uint64_t& bytes = footprints_[end.name];
+  Footprint& footprint = footprints_[end.name];
+  const Footprint before = footprint;
+  if (footprint.stamp != stamp) footprint = {0, std::move(stamp)};
   if (use.stated_bytes > 0) {
-    bytes = use.stated_bytes;
-  } else if (bytes == 0 || (fresh && loading.alone)) {
-    bytes = std::max({bytes, grown, kLeastBytes});
+    footprint.bytes = use.stated_bytes;
+  } else if (footprint.bytes == 0 || (fresh && loading.alone)) {
+    footprint.bytes = std::max({footprint.bytes, grown, kLeastBytes});
   }
-  model->second.bytes = bytes;
+  footprints_changed_ |= footprint != before;
+  model->second.bytes = footprint.bytes;
   if (!fresh) return;
   model->second.loaded_at = end.at;
   model->second.load_took = end.at - loading.begun;
@@ -404,9 +453,12 @@ bool ModelDemand::TryLoad(const Waiting& waiting, TimePoint now, MemoryState* st
     if (use.serves && !(is_ours && residents_[waiting.name].unloading)) return true;
     if (use.leaving || is_ours) return false;  // it has to be gone first
     const auto known = footprints_.find(waiting.name);
-    if (known != footprints_.end()) bytes = known->second;
+    if (known != footprints_.end()) bytes = known->second.bytes;
   }
   LoadDecision decision = DecideLoad(*state, bytes, now);
+  if (bytes > 0 && decision.kind != LoadDecision::Kind::kWait && ForgetIfChanged(waiting.name)) {
+    decision = DecideLoad(*state, bytes = 0, now);
+  }
   switch (decision.kind) {
     case LoadDecision::Kind::kRefuse:
       Fail(waiting.name, TooLarge(waiting.name, bytes, decision.most_bytes), now + kAfterFailure);

@@ -25,6 +25,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "lifecycle/demand/footprint_file.h"
 #include "lifecycle/demand/residency_policy.h"
 
 namespace nereid {
@@ -46,10 +47,14 @@ class DemandedModels {
   // The models in the repositories. May block.
   virtual std::set<std::string> Names() = 0;
   virtual Use Look(const std::string& name) const = 0;
+  // Of the files that the model would be loaded from. If two stamps differ, the model has changed,
+  // and its footprint, too. May block.
+  virtual std::string Stamp(const std::string& name) const = 0;
   // Begin a load or an unload. `done` is called once, on any thread, also before this returns.
   virtual void Load(const std::string& name, Done done) = 0;
   virtual void Unload(const std::string& name, Done done) = 0;
-  // Of this process and of those of models. Reads files.
+  // Of this process and of those of models, without what the allocator keeps of freed memory, which
+  // goes back to the system first. Reads files.
   virtual uint64_t ResidentBytes() const = 0;
 };
 
@@ -60,6 +65,7 @@ class ModelDemand {
     Duration idle_limit{0};  // after which an unused model is unloaded; 0: never
     Duration scan_interval = std::chrono::seconds(15);  // between two looks at the repositories
     Duration longest_wait = std::chrono::seconds(60);   // of a model for room
+    std::string footprints_file;  // where footprints are kept; empty: they end with this
   };
   // What has been counted, and what there is at present.
   struct Numbers {
@@ -73,7 +79,8 @@ class ModelDemand {
     uint64_t waiting_requests = 0;
   };
 
-  // `clock` and `models` outlive this, and `models` has called all `done` before this ends.
+  // Reads the file of footprints, of which it only logs what is wrong. `clock` and `models` outlive
+  // this, and `models` has called all `done` before this ends.
   ModelDemand(Options options, Clock* clock, DemandedModels* models);
   ~ModelDemand();
   ModelDemand(const ModelDemand&) = delete;
@@ -105,7 +112,7 @@ class ModelDemand {
   void Pin(const std::string& name, uint64_t before) ABSL_LOCKS_EXCLUDED(mu_);
   // The model is about to be unloaded by name.
   void Unpin(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
-  // Measures the resident bytes. Reads files.
+  // Measures the resident bytes. Reads files, and has freed memory returned.
   uint64_t Measure();
   // The resident bytes as last measured. The thread does that when models have come or gone, and
   // now and then.
@@ -156,6 +163,12 @@ class ModelDemand {
   };
 
   void Run() ABSL_LOCKS_EXCLUDED(mu_);
+  // Takes up the footprints that were kept.
+  void Remember() ABSL_LOCKS_EXCLUDED(mu_);
+  // Writes the footprints if they have changed, and have not been written for a while or `at_once`.
+  void Keep(bool at_once) ABSL_LOCKS_EXCLUDED(mu_);
+  // Forgets the footprint of a model that has changed since it was measured. True if so.
+  bool ForgetIfChanged(const std::string& name) ABSL_LOCKS_EXCLUDED(mu_);
   // The status of the last load that has failed, until it is time for another; null: none.
   const Failure* FailureOf(std::string_view name, TimePoint now) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -169,8 +182,8 @@ class ModelDemand {
   void Scan(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   // Takes up the loads that have ended, and measures them.
   void TakeLoadEnds() ABSL_LOCKS_EXCLUDED(mu_);
-  void TakeLoadEnd(const LoadEnd& end, const DemandedModels::Use& use, uint64_t resident)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void TakeLoadEnd(const LoadEnd& end, const DemandedModels::Use& use, std::string stamp,
+                   uint64_t resident) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TakeFailure(const LoadEnd& end, Duration took) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Forgets models that are gone, and then measures. Returns the others as the policy sees them.
   MemoryState Look(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
@@ -204,7 +217,9 @@ class ModelDemand {
   std::vector<LoadEnd> load_ends_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Resident, std::less<>> residents_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Failure, std::less<>> failures_ ABSL_GUARDED_BY(mu_);
-  std::map<std::string, uint64_t, std::less<>> footprints_ ABSL_GUARDED_BY(mu_);
+  Footprints footprints_ ABSL_GUARDED_BY(mu_);
+  bool footprints_changed_ ABSL_GUARDED_BY(mu_) = false;  // since they were written
+  TimePoint keep_at_ ABSL_GUARDED_BY(mu_){};              // not written again before
   std::map<std::string, Duration, std::less<>> load_times_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, std::vector<Waiter>, std::less<>> waiters_ ABSL_GUARDED_BY(mu_);
   bool waits_ended_ ABSL_GUARDED_BY(mu_) = false;

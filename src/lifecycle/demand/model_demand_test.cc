@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/demand/model_demand.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <random>
@@ -17,6 +21,7 @@ namespace nereid {
 namespace {
 
 using std::chrono::seconds;
+using testing::HasSubstr;
 
 // Models in a repository. Loads and unloads end when a test says so.
 class FakeModels final : public DemandedModels {
@@ -26,6 +31,7 @@ class FakeModels final : public DemandedModels {
     absl::Status load;  // how a load ends
     Use use;
     int loads = 0;
+    std::string stamp = "first";
   };
 
   std::set<std::string> Names() override {
@@ -37,6 +43,10 @@ class FakeModels final : public DemandedModels {
   Use Look(const std::string& name) const override {
     const auto found = models.find(name);
     return found == models.end() ? Use() : found->second.use;
+  }
+  std::string Stamp(const std::string& name) const override {
+    const auto found = models.find(name);
+    return found == models.end() ? "" : found->second.stamp;
   }
   void Load(const std::string& name, Done done) override {
     ++models[name].loads;
@@ -80,8 +90,9 @@ class ModelDemandTest : public testing::Test {
   void Add(const std::vector<std::string>& names) {
     for (const std::string& name : names) models_.models[name].bytes = 100'000;
   }
-  ModelDemand& Make(uint64_t budget, Duration idle = Duration(0)) {
+  ModelDemand& Make(uint64_t budget, Duration idle = Duration(0), const std::string& file = "") {
     ModelDemand::Options options;
+    options.footprints_file = file;
     options.budget = budget;
     options.idle_limit = idle;
     demand_.emplace(options, &clock_, &models_);
@@ -357,6 +368,71 @@ TEST_F(ModelDemandTest, HoldsTheBudgetUnderRandomAccess) {
     ASSERT_LE(demand.Count().bytes, 600'000u);
   }
   EXPECT_GT(demand.Count().evictions, 1000u);
+}
+
+class KeptFootprintsTest : public ModelDemandTest {
+ protected:
+  KeptFootprintsTest() : file_(testing::TempDir() + "/kept_footprints" + std::to_string(getpid())) {
+    std::filesystem::remove(file_);
+  }
+  ~KeptFootprintsTest() override { std::filesystem::remove(file_); }
+
+  // As after a restart: nothing is loaded.
+  ModelDemand& Restart(uint64_t budget) {
+    for (auto& [name, model] : models_.models) model.use = {};
+    return Make(budget, Duration(0), file_);
+  }
+  // Has the models loaded, and their footprints written.
+  void Measure(const std::vector<std::string>& names) {
+    for (const std::string& name : names) UseOf(name);
+    clock_.Advance(seconds(10));
+    demand_->Step();
+  }
+
+  const std::string file_;
+};
+
+TEST_F(KeptFootprintsTest, AFirstLoadMakesRoomByTheKnownNumber) {
+  Add({"a", "b"});
+  models_.models["big"].bytes = 150'000;
+  Restart(400'000);
+  Measure({"a", "b", "big"});
+  ModelDemand& demand = Restart(220'000);
+  EXPECT_EQ(demand.FootprintOf("big"), 150'000u);
+  UseOf("a");
+  UseOf("b");
+  clock_.Advance(seconds(10));
+  demand.Ask("big");
+  demand.Step();
+  // Both go before the load begins; the space of one would not do.
+  EXPECT_EQ(models_.unloading.size(), 2u);
+  EXPECT_TRUE(models_.loading.empty());
+}
+
+TEST_F(KeptFootprintsTest, WhatCannotFitIsRefusedUntilItChanges) {
+  Add({"a"});
+  Restart(400'000);
+  Measure({"a"});
+  ModelDemand& demand = Restart(90'000);
+  demand.Ask("a");
+  Settle();
+  EXPECT_EQ(models_.models["a"].loads, 1);  // before the restart
+  EXPECT_THAT(demand.Ask("a")->message(), HasSubstr("needs 100000 bytes, and at most 90000"));
+  models_.models["a"] = {.bytes = 70'000, .stamp = "second"};
+  clock_.Advance(seconds(10));
+  demand.Ask("a");
+  Settle();
+  EXPECT_TRUE(Serves("a"));
+  EXPECT_EQ(demand.FootprintOf("a"), 70'000u);
+}
+
+TEST_F(KeptFootprintsTest, ADamagedFileIsIgnoredAndReplaced) {
+  Add({"a"});
+  std::ofstream(file_) << "footprints of models, 1\n5\tfirst\ta\n";
+  ModelDemand& demand = Restart(400'000);
+  EXPECT_EQ(demand.FootprintOf("a"), std::nullopt);
+  Measure({"a"});
+  EXPECT_EQ(Restart(400'000).FootprintOf("a"), 100'000u);
 }
 
 }  // namespace
