@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every route and method that needs a model has it loaded on demand, and no other does: the tables
-of the hostile tests say which there are, so that a new one has to find its place here."""
+"""Every route and method that needs a model has it loaded on demand, and waits for it where
+--load-wait-secs says so, and no other does: the tables of the hostile tests say which there are, so that a new one has to find its place here."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import grpc
 import pytest
@@ -30,6 +32,7 @@ ROUTES = [
     if route.port in ("http", "tfs_http") and ("{model}" in route.pattern or route.schema.startswith("OpenAi"))
 ]
 # TensorFlow Serving's states of a model; a label is one of a model that is there.
+STATE_BY_LABEL = ("tfs_http", "/v1/models/{model}/labels/{label}")  # loads the model, and does not wait
 TFS_STATES = {"/v1/models/{model}", "/v1/models/{model}/versions/{version}"}
 
 
@@ -43,19 +46,32 @@ def model_of(number: int) -> str:
     return f"m{number}"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+@contextmanager
+def server_with(folder: Path, *options: str) -> Iterator[ServerProcess]:
+    """A model for each test."""
     assert not TABLES.failure, TABLES.failure
-    folder = tmp_path_factory.mktemp("on_demand_routes")
     models = ModelRepository(folder / "models")
     for number in range(len(ROUTES) + len(TABLES.methods)):
         models.add_identity(model_of(number), parameters={"tfs.version_labels": "stable=1"})
-    server = start_nereid(models.root, folder / "log", OPTIONS)
+    server = start_nereid(models.root, folder / "log", [*OPTIONS, *options])
     try:
         server.wait_for()
         yield server
     finally:
         server.stop()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    with server_with(tmp_path_factory.mktemp("on_demand_routes")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server whose requests wait for their model."""
+    with server_with(tmp_path_factory.mktemp("patient_routes"), "--load-wait-secs=60") as server:
+        yield server
 
 
 def is_loaded(server: ServerProcess, model: str) -> bool:
@@ -85,6 +101,19 @@ def test_routes(server: ServerProcess, number: int) -> None:
     assert answer.header("Retry-After") == "1"
     poll_until(f"{model} is loaded", lambda: is_loaded(server, model))
     assert b"is being loaded" not in call(server, route, model).body
+
+
+@pytest.mark.parametrize("number", range(len(ROUTES)), ids=lambda number: ROUTES[number].name)
+def test_routes_that_wait(patient: ServerProcess, number: int) -> None:
+    route, model = ROUTES[number], model_of(number)
+    if "/repository/" in route.pattern:
+        return  # loads and unloads by name
+    answer = call(patient, route, model)
+    if (route.port, route.pattern) == STATE_BY_LABEL:
+        assert answer.status == 503, answer.body
+        return
+    assert answer.status != 503, answer.body
+    assert is_loaded(patient, model) == loads(route)
 
 
 def request_of(method: Method, model: str) -> bytes:
@@ -118,26 +147,35 @@ NAMED = [
 ]
 
 
+def say(server: ServerProcess, number: int) -> str:
+    """The answer to a method, or the error."""
+    method, model = NAMED[number], model_of(len(ROUTES) + number)
+    url = server.grpc_url if method.port == "grpc" else f"{LOOPBACK}:{server.port(method.port)}"
+    with grpc.insecure_channel(url) as channel:
+        kind = channel.stream_stream if method.client_streams else channel.unary_unary
+        request = request_of(method, model)
+        try:
+            answer = kind(method.path)(iter([request]) if method.client_streams else request)
+            return str(list(answer) if method.client_streams else answer)
+        except grpc.RpcError as error:
+            return f"{error.code()} {error.details()}"
+
+
 @pytest.mark.parametrize("number", range(len(NAMED)), ids=lambda number: NAMED[number].name)
 def test_methods(server: ServerProcess, number: int) -> None:
     method, model = NAMED[number], model_of(len(ROUTES) + number)
-    url = server.grpc_url if method.port == "grpc" else f"{LOOPBACK}:{server.port(method.port)}"
-
-    def say() -> str:
-        with grpc.insecure_channel(url) as channel:
-            kind = channel.stream_stream if method.client_streams else channel.unary_unary
-            request = request_of(method, model)
-            try:
-                answer = kind(method.path)(iter([request]) if method.client_streams else request)
-                return str(list(answer) if method.client_streams else answer)
-            except grpc.RpcError as error:
-                return f"{error.code()} {error.details()}"
-
-    first = say()
+    first = say(server, number)
     assert ("is being loaded" in first) == (method.method in METHODS_THAT_LOAD), first
     if method.method not in METHODS_THAT_LOAD:
         assert not is_loaded(server, model)
         return
     assert method.client_streams or "UNAVAILABLE" in first
     poll_until(f"{model} is loaded", lambda: is_loaded(server, model))
-    assert "is being loaded" not in say()
+    assert "is being loaded" not in say(server, number)
+
+
+@pytest.mark.parametrize("number", range(len(NAMED)), ids=lambda number: NAMED[number].name)
+def test_methods_that_wait(patient: ServerProcess, number: int) -> None:
+    answer = say(patient, number)
+    assert "is being loaded" not in answer
+    assert is_loaded(patient, model_of(len(ROUTES) + number)) == (NAMED[number].method in METHODS_THAT_LOAD)

@@ -279,8 +279,8 @@ void AddMethods(Server* server, SharedMemoryRegistry* memory, Tracing* tracing,
   add("ServerReady", AtOnce(BindMethod(server, &ServerReady)));
   add("ModelReady", AtOnce(BindMethod(server, &ModelReady)));
   add("ServerMetadata", AtOnce(BindMethod(server, &GetServerMetadata)));
-  add("ModelMetadata", BindMethod(server, &GetModelMetadata));
-  add("ModelConfig", BindMethod(server, &GetModelConfig));
+  add("ModelMetadata", BindModelMethod(server, &GetModelMetadata));
+  add("ModelConfig", BindModelMethod(server, &GetModelConfig));
   add("ModelStatistics", BindMethod(server, &GetStatistics));
   add("RepositoryIndex", BindMethod(server, &GetIndex));
   add("LogSettings", BindMethod(server, &UpdateLogSettings));

@@ -8,8 +8,10 @@
 #include <memory>
 #include <utility>
 
+#include "base/clock.h"
 #include "frontends/grpc/admin_service.h"
 #include "frontends/grpc/reports_to_proto.h"
+#include "server/server.h"
 
 namespace nereid {
 
@@ -25,6 +27,42 @@ AdminService::Method BindMethod(Object object,
             MakeUtf8(&response);
             reply(std::move(status), response.SerializeAsString());
           }};
+}
+
+// A call of a method that needs a model.
+template <typename Request, typename Response>
+struct ModelCall {
+  Server* server;
+  absl::Status (*method)(Server*, const Request&, Response*);
+  Request request;
+  AdminService::Reply reply;
+  TimePoint until;  // how long it waits for the model
+
+  // Answers, or begins to wait and then does this again.
+  static void Run(const std::shared_ptr<ModelCall>& call) {
+    Response response;
+    absl::Status status = call->method(call->server, call->request, &response);
+    if (!status.ok() && call->server->AwaitModel(status, call->until, [call] { Run(call); })) {
+      return;
+    }
+    MakeUtf8(&response);
+    call->reply(std::move(status), response.SerializeAsString());
+  }
+};
+
+// As BindMethod, for methods that need a model: where it is loaded on demand, they wait for it.
+template <typename Request, typename Response>
+AdminService::Method BindModelMethod(Server* server,
+                                     absl::Status (*method)(Server*, const Request&, Response*)) {
+  return {
+      &Request::default_instance(),
+      [server, method](google::protobuf::Message* request, std::shared_ptr<ControlClient>,
+                       AdminService::Reply reply) {
+        using Call = ModelCall<Request, Response>;
+        const TimePoint until = server->clock()->Now() + server->load_wait();
+        Call::Run(std::make_shared<Call>(Call{
+            server, method, std::move(static_cast<Request&>(*request)), std::move(reply), until}));
+      }};
 }
 
 }  // namespace nereid

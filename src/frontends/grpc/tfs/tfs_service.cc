@@ -101,7 +101,7 @@ absl::Status GetModelMetadata(Server* server, const serving::GetModelMetadataReq
 
 void AddTfsMethods(Server* server, AdminService::Methods* methods) {
   methods->emplace("/tensorflow.serving.PredictionService/GetModelMetadata",
-                   BindMethod(server, &GetModelMetadata));
+                   BindModelMethod(server, &GetModelMetadata));
   methods->emplace("/tensorflow.serving.ModelService/GetModelStatus",
                    BindMethod(server, &GetModelStatus));
 }
