@@ -234,6 +234,8 @@ Error GenerativeModel::SetScheduling(const OptionValues& given) {
   scheduling_.max_sequences = static_cast<size_t>(sequences);
   scheduling_.max_waiting = static_cast<size_t>(given.Integer("max_waiting").value_or(1024));
   scheduling_.prefix_cache = given.Bool("prefix_cache").value_or(true);
+  limits_.default_max_tokens =
+      given.Integer("default_max_tokens").value_or(limits_.default_max_tokens);
   limits_.memory = int64_t{scheduling_.blocks} * scheduling_.block_size;
   return Error();
 }

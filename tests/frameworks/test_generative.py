@@ -157,7 +157,7 @@ def test_without_configuration(server: ServerProcess) -> None:
         "num_output_tokens",
     ]
     document = {"input_ids": [5, 7], "sampling_parameters": '{"ignore_eos": true}'}
-    assert len(tokens_of(server, "bare", document)) == 16
+    assert len(tokens_of(server, "bare", document)) == 512
 
 
 def test_stream_over_http(server: ServerProcess, expected: list[list[int]]) -> None:

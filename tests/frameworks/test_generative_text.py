@@ -49,6 +49,10 @@ def save_text_models(repository: ModelRepository) -> None:
     for name in ("chat", "half", "broken", "swapped"):
         generative_networks.save(repository.add(name, config) / "1", tokenizer=True)
     root = repository.root
+    brief = parameters_text({**EXACT, "default_max_tokens": "7"})
+    generative_networks.save(
+        repository.add("brief", f'backend: "generative"\n{brief}') / "1", tokenizer=True
+    )
     few = parameters_text({**EXACT, "kv_cache_bytes": str(FEW_BLOCKS)})
     generative_networks.save(
         repository.add("few_blocks", f'backend: "generative"\n{few}') / "1", tokenizer=True
@@ -427,7 +431,20 @@ def test_a_seed_gives_the_same_text(client: openai.OpenAI) -> None:
     assert drawn(3) != drawn(4)
 
 
-def test_without_max_tokens_an_answer_may_fill_the_memory(client: openai.OpenAI) -> None:
+@pytest.mark.parametrize(("model", "count"), [("chat", 512), ("brief", 7)])
+def test_without_max_tokens_the_default_holds(
+    server: ServerProcess, client: openai.OpenAI, model: str, count: int
+) -> None:
+    further = {"ignore_eos": True, "logit_bias": {"98": 100}}
+    text = client.completions.create(
+        model=model, prompt=PROMPT, temperature=0, extra_body=further
+    )
+    assert (text.choices[0].text, text.choices[0].finish_reason) == ("a" * count, "length")
+    by_tokens = {"input_ids": [98], "sampling_parameters": json.dumps(further)}
+    assert generate(server, by_tokens, model)["output_ids"] == [98] * count
+
+
+def test_without_max_tokens_an_answer_has_the_room_that_there_is(client: openai.OpenAI) -> None:
     whole = client.completions.create(
         model="few_blocks",
         prompt=PROMPT,

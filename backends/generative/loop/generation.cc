@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "backends/generative/options.h"
 #include "backends/generative/text/text_stream.h"
 #include "backends/sdk/json.h"
 #include "backends/sdk/tensor.h"
@@ -13,7 +14,6 @@
 namespace nereid_backend {
 namespace {
 
-constexpr int64_t kMostTokens = int64_t{1} << 30;
 // A text may hold back as much, and is compared with each of them after each token.
 constexpr size_t kMostStops = 16;
 constexpr size_t kLongestStop = 256;
@@ -257,12 +257,12 @@ Error CheckGeneration(const Generation& generation, const GenerationLimits& limi
 }
 
 void ChooseMaxTokens(const GenerationLimits& limits, Generation* generation) {
-  if (generation->has_max_tokens || !generation->from_text) return;
+  if (generation->has_max_tokens) return;
   const int64_t room =
       limits.context == 0 ? limits.memory : std::min(limits.context, limits.memory);
   // One more than there is room for is refused with the numbers.
-  generation->max_tokens =
-      std::max<int64_t>(room - static_cast<int64_t>(generation->prompt.size()), 1);
+  const int64_t left = room - static_cast<int64_t>(generation->prompt.size());
+  generation->max_tokens = std::clamp<int64_t>(left, 1, limits.default_max_tokens);
 }
 
 Result<Generation> ReadGeneration(TRITONBACKEND_Request* request, const GenerationLimits& limits,

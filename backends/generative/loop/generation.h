@@ -27,7 +27,7 @@ inline constexpr const char* kStream = "stream";
 struct Generation {
   std::vector<Token> prompt;
   bool from_text = false;  // the prompt was a text
-  int64_t max_tokens = 16;
+  int64_t max_tokens = 1;
   bool has_max_tokens = false;  // the request names it
   int64_t min_tokens = 0;       // before these, nothing ends the sequence
   std::vector<Token> stop_tokens;
@@ -44,6 +44,7 @@ struct GenerationLimits {
   int64_t vocabulary = 0;  // tokens are below it; 0: unknown
   int64_t context = 0;     // prompt and new tokens together; 0: unknown
   int64_t memory = 0;      // tokens for which there are blocks
+  int64_t default_max_tokens = 512;
 };
 
 // Reads the object of the input sampling_parameters. INVALID_ARG for names and values that are
@@ -53,7 +54,7 @@ Error ReadSamplingParameters(std::string_view json, Generation* generation);
 // INVALID_ARG with the numbers if `generation` is beyond `limits`.
 Error CheckGeneration(const Generation& generation, const GenerationLimits& limits);
 
-// Without max_tokens, the answer to a text may be as long as there is room.
+// Without max_tokens, the default holds, or as many as there is room for if those are fewer.
 void ChooseMaxTokens(const GenerationLimits& limits, Generation* generation);
 
 // Reads the inputs of `request`, and checks them. `tokenizer`: null if the model has none.

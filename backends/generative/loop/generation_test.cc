@@ -57,19 +57,21 @@ TEST(GenerationTest, WhatIsNotGivenOrNullStaysAsItIs) {
   EXPECT_EQ(one.sampling.top_k, 0);
   EXPECT_EQ(one.sampling.temperature, 1);
   EXPECT_EQ(one.seed, std::nullopt);
-  EXPECT_EQ(one.max_tokens, 16);
+  EXPECT_FALSE(one.has_max_tokens);
   EXPECT_THAT(one.stops, ElementsAre());
   ASSERT_TRUE(ReadSamplingParameters(R"({"stop": "end"})", &one).ok());
   EXPECT_THAT(one.stops, ElementsAre("end"));
 }
 
-TEST(GenerationTest, AnswersToTextsMayFillTheRoom) {
+TEST(GenerationTest, WithoutMaxTokensTheDefaultHolds) {
   Generation one;
   one.prompt = {1, 2, 3};
+  ChooseMaxTokens({.context = 8192, .memory = 100000}, &one);
+  EXPECT_EQ(one.max_tokens, 512);
+  ChooseMaxTokens({.context = 8192, .memory = 100000, .default_max_tokens = 20}, &one);
+  EXPECT_EQ(one.max_tokens, 20);
+  // If there is room for it.
   const GenerationLimits limits = {.vocabulary = 100, .context = 50, .memory = 40};
-  ChooseMaxTokens(limits, &one);
-  EXPECT_EQ(one.max_tokens, 16);
-  one.from_text = true;
   ChooseMaxTokens(limits, &one);
   EXPECT_EQ(one.max_tokens, 37);
   ChooseMaxTokens({.memory = 60}, &one);
@@ -79,7 +81,6 @@ TEST(GenerationTest, AnswersToTextsMayFillTheRoom) {
   EXPECT_THAT(Refusal(one, {.context = 3}),
               HasSubstr("than the 3 tokens of the network's context"));
   Generation other;
-  other.from_text = true;
   other.prompt = {1};
   ASSERT_TRUE(ReadSamplingParameters(R"({"max_tokens": 5})", &other).ok());
   ChooseMaxTokens(limits, &other);
