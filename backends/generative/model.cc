@@ -38,8 +38,8 @@ constexpr Tensor kInputs[] = {
 };
 constexpr Tensor kOutputs[] = {
     {kTextOutput, TRITONSERVER_TYPE_BYTES, 1, true}, {kOutputIds, TRITONSERVER_TYPE_INT64, -1},
-    {kFinishReason, TRITONSERVER_TYPE_BYTES, 1},     {kInputCount, TRITONSERVER_TYPE_UINT32, 1},
-    {kOutputCount, TRITONSERVER_TYPE_UINT32, 1},
+    {kLogprobs, TRITONSERVER_TYPE_BYTES, 1},         {kFinishReason, TRITONSERVER_TYPE_BYTES, 1},
+    {kInputCount, TRITONSERVER_TYPE_UINT32, 1},      {kOutputCount, TRITONSERVER_TYPE_UINT32, 1},
 };
 // Fields of OpenAI's routes that sampling_parameters may hold besides those that all models take.
 constexpr const char* kFurtherFields =
@@ -275,13 +275,13 @@ Error GenerativeInstance::Begin(TRITONBACKEND_Request* request) {
   auto answer = std::make_unique<ResponseAnswer>(
       handle_, std::move(owned), AnswerOutputs::Of(request, model_.config()), tokenizer_.get());
   Result<Generation> wanted = ReadGeneration(request, model_.limits(), tokenizer_.get());
-  if (wanted.ok()) {
-    answer->Begin(*wanted);
-    loop_.Add(std::move(*wanted), std::move(answer));
-    return Error();
+  Error error = wanted.ok() ? answer->Begin(*wanted) : wanted.TakeError();
+  if (!error.ok()) {
+    answer->Fail(error);
+    return error;
   }
-  answer->Fail(wanted.error());
-  return wanted.TakeError();
+  loop_.Add(std::move(*wanted), std::move(answer));
+  return Error();
 }
 
 void GenerativeInstance::Execute(TRITONBACKEND_Request** requests, uint32_t count) {

@@ -152,6 +152,7 @@ def test_without_configuration(server: ServerProcess) -> None:
     ]
     assert [one["name"] for one in config["output"]] == [
         "output_ids",
+        "logprobs",
         "finish_reason",
         "num_input_tokens",
         "num_output_tokens",

@@ -177,6 +177,35 @@ def test_stop_strings_across_tokens(server: ServerProcess) -> None:
     assert late["text_output"] == text
 
 
+def test_logprobs(server: ServerProcess) -> None:
+    """Each token's, and none unless they are wanted."""
+    assert "logprobs" not in generate(server, asked())
+    whole = generate(server, asked(logprobs=3))
+    tokens = json.loads(whole["logprobs"])
+    assert [int(next(iter(token))) for token in tokens] == whole["output_ids"]
+    assert whole["output_ids"] == generate(server, asked())["output_ids"]
+    for token in tokens:
+        chosen, *others = token.values()
+        others = sorted([*others, chosen], key=lambda one: one["rank"])[:3]
+        assert [one["rank"] for one in others] == [1, 2, 3]
+        logprobs = [one["logprob"] for one in others]
+        assert logprobs == sorted(logprobs, reverse=True)
+        assert sum(np.exp(logprobs)) <= 1 + 1e-6
+    parts = events(server, asked(logprobs=3))
+    assert [one for part in parts for one in json.loads(part["logprobs"])] == tokens
+
+
+def test_logprobs_are_those_of_the_network(server: ServerProcess) -> None:
+    """All tokens together are certain, and sampling changes nothing."""
+    first = json.loads(generate(server, asked(count=1, logprobs=20))["logprobs"])[0]
+    other = json.loads(generate(server, asked(count=1, logprobs=20, logit_bias={"98": 100}))["logprobs"])[0]
+    chosen = list(other.items())[0]
+    assert (chosen[0], chosen[1]["decoded_token"]) == ("98", "a")
+    shared = first.keys() & other.keys()
+    assert len(shared) >= 19
+    assert all(first[token] == other[token] for token in shared)
+
+
 def test_an_end_token_is_no_text(server: ServerProcess) -> None:
     document = asked(ignore_eos=False, logit_bias={str(END): 100}, min_tokens=5)
     answer = generate(server, document)
@@ -198,6 +227,7 @@ def test_without_configuration(server: ServerProcess) -> None:
     assert [one["name"] for one in config["output"]] == [
         "text_output",
         "output_ids",
+        "logprobs",
         "finish_reason",
         "num_input_tokens",
         "num_output_tokens",
@@ -419,6 +449,55 @@ def test_chats(server: ServerProcess, client: openai.OpenAI) -> None:
         )
 
 
+def test_logprobs_of_completions(client: openai.OpenAI) -> None:
+    chosen: dict[str, Any] = {**GREEDY, "logprobs": 2, "extra_body": FURTHER}
+    whole = client.completions.create(model="chat", prompt=PROMPT, **chosen).choices[0]
+    found = whole.logprobs
+    assert found is not None and found.tokens and found.token_logprobs and found.text_offset
+    assert found.top_logprobs is not None
+    assert len(found.tokens) == len(found.token_logprobs) == NEW_TOKENS
+    assert len(found.top_logprobs) == len(found.text_offset) == NEW_TOKENS
+    assert all(1 <= len(top) <= 3 for top in found.top_logprobs)
+    assert all(
+        top[token] == logprob
+        for token, logprob, top in zip(
+            found.tokens, found.token_logprobs, found.top_logprobs, strict=True
+        )
+        if token != "\ufffd"
+    )
+    whole_tokens = [token for token in found.tokens if token != "\ufffd"]
+    assert len(whole_tokens) > 10
+    assert all(token in whole.text for token in whole_tokens)
+    parts = client.completions.create(model="chat", prompt=PROMPT, stream=True, **chosen)
+    pieces = [part.choices[0].logprobs for part in parts if part.choices]
+    for name in ("tokens", "token_logprobs", "top_logprobs", "text_offset"):
+        joined = [one for piece in pieces if piece for one in getattr(piece, name)]
+        assert joined == getattr(found, name)
+
+
+def test_logprobs_of_chats(client: openai.OpenAI) -> None:
+    chosen: dict[str, Any] = {
+        "messages": [{"role": "user", "content": "the"}],
+        "logprobs": True,
+        "top_logprobs": 4,
+        "temperature": 0,
+        "max_tokens": 9,
+        "extra_body": {"ignore_eos": True, "logit_bias": {"98": 100}},
+    }
+    whole = client.chat.completions.create(model="chat", **chosen).choices[0]
+    assert whole.logprobs is not None and whole.logprobs.content
+    assert [token.token for token in whole.logprobs.content] == ["a"] * 9
+    assert all(token.bytes == [97] for token in whole.logprobs.content)
+    assert all(len(token.top_logprobs) == 4 for token in whole.logprobs.content)
+    assert whole.logprobs.content[0].top_logprobs[0].logprob >= whole.logprobs.content[0].logprob
+    parts = client.chat.completions.create(model="chat", stream=True, **chosen)
+    pieces = [part.choices[0].logprobs for part in parts]
+    joined = [one for piece in pieces if piece for one in piece.content or []]
+    assert joined == whole.logprobs.content
+    with pytest.raises(openai.BadRequestError, match="'top_logprobs' should be there only if"):
+        client.chat.completions.create(model="chat", **{**chosen, "logprobs": False})
+
+
 def test_a_seed_gives_the_same_text(client: openai.OpenAI) -> None:
     def drawn(seed: int) -> str:
         chosen = {"seed": seed, "temperature": 1.5, "max_tokens": 30}
@@ -459,7 +538,7 @@ def test_without_max_tokens_an_answer_has_the_room_that_there_is(client: openai.
 
 
 @pytest.mark.parametrize(
-    "field", [{"n": 2}, {"logprobs": 1}, {"suffix": "end"}, {"best_of": 2}, {"beams": 4}]
+    "field", [{"n": 2}, {"suffix": "end"}, {"best_of": 2}, {"beams": 4}]
 )
 def test_fields_that_are_refused(client: openai.OpenAI, field: dict[str, Any]) -> None:
     (name,) = field

@@ -44,8 +44,8 @@ AnswerOutputs AnswerOutputs::Of(TRITONBACKEND_Request* request, const ModelConfi
   const auto wants = [&](const char* name) {
     return config.FindOutput(name) != nullptr && WantsOutput(request, name);
   };
-  return {wants(kTextOutput), wants(kOutputIds), wants(kFinishReason), wants(kInputCount),
-          wants(kOutputCount)};
+  return {wants(kTextOutput),   wants(kOutputIds),  wants(kLogprobs),
+          wants(kFinishReason), wants(kInputCount), wants(kOutputCount)};
 }
 
 ResponseAnswer::ResponseAnswer(TRITONBACKEND_ModelInstance* instance, OwnedFactory factory,
@@ -56,16 +56,22 @@ ResponseAnswer::ResponseAnswer(TRITONBACKEND_ModelInstance* instance, OwnedFacto
       tokenizer_(tokenizer),
       since_(NowNs()) {}
 
-void ResponseAnswer::Begin(const Generation& generation) {
+Error ResponseAnswer::Begin(const Generation& generation) {
   stream_ = generation.stream;
   min_tokens_ = generation.min_tokens;
   prompt_size_ = static_cast<uint32_t>(generation.prompt.size());
   stops_ = generation.stops;
   include_stop_ = generation.include_stop;
-  if (!outputs_.text && stops_.empty()) return;
+  logprobs_ = generation.logprobs.has_value();
+  if (logprobs_ && !outputs_.logprobs) {
+    return Error::InvalidArg(StrCat("sampling parameter '", kLogprobs,
+                                    "' is given without the output of that name: expected both"));
+  }
+  if (!outputs_.text && stops_.empty() && !logprobs_) return Error();
   const size_t end = std::min(generation.prompt.size(), TextStream::kPromptTokens);
-  prompt_end_.assign(generation.prompt.end() - static_cast<std::ptrdiff_t>(end),
-                     generation.prompt.end());
+  before_.assign(generation.prompt.end() - static_cast<std::ptrdiff_t>(end),
+                 generation.prompt.end());
+  return Error();
 }
 
 bool ResponseAnswer::IsCancelled() const {
@@ -75,14 +81,32 @@ bool ResponseAnswer::IsCancelled() const {
   return cancelled;
 }
 
-bool ResponseAnswer::Add(Token token) {
+void ResponseAnswer::AddLogprobs(Token token, std::span<const TokenLogprob> logprobs) {
+  if (!logprobs_) return;
+  TextStream::Decode decode;
+  if (tokenizer_ != nullptr) {
+    decode = [this](std::span<const Token> tokens) { return Decode(tokens); };
+  }
+  if (!unsent_logprobs_.empty()) unsent_logprobs_ += ',';
+  unsent_logprobs_ += LogprobsJson(logprobs, decode, before_);
+  before_.push_back(token);
+  if (before_.size() > TextStream::kPromptTokens) before_.erase(before_.begin());
+}
+
+void ResponseAnswer::AddEnd(Token token, std::span<const TokenLogprob> logprobs) {
+  AddLogprobs(token, logprobs);
+  unsent_.push_back(token);
+}
+
+bool ResponseAnswer::Add(Token token, std::span<const TokenLogprob> logprobs) {
   unsent_.push_back(token);
   ++added_;
-  if (!outputs_.text && stops_.empty()) return false;
-  if (!text_.has_value()) {
-    text_.emplace([this](std::span<const Token> tokens) { return tokenizer_->Decode(tokens); },
-                  prompt_end_, std::move(stops_), include_stop_);
+  if (!text_.has_value() && (outputs_.text || !stops_.empty())) {
+    text_.emplace([this](std::span<const Token> tokens) { return Decode(tokens); }, before_,
+                  std::move(stops_), include_stop_);
   }
+  AddLogprobs(token, logprobs);
+  if (!text_.has_value()) return false;
   text_->Add(token, added_ >= min_tokens_);
   unsent_text_ += text_->Take();
   return text_->stopped();
@@ -115,6 +139,7 @@ Error ResponseAnswer::SendPart(uint32_t flags, const char* reason) {
   }
   unsent_.clear();
   unsent_text_.clear();
+  unsent_logprobs_.clear();
   NB_LOG_IF_ERROR(TRITONBACKEND_ResponseSend(response, flags, nullptr), "failed to send tokens");
   ReportResponse(instance_, factory_.get(), std::exchange(since_, NowNs()), output_start, nullptr);
   return Error();
@@ -123,6 +148,9 @@ Error ResponseAnswer::SendPart(uint32_t flags, const char* reason) {
 Error ResponseAnswer::Fill(TRITONBACKEND_Response* response, const char* reason) const {
   if (outputs_.text) NB_RETURN_IF_ERROR(AddText(response, kTextOutput, unsent_text_));
   if (outputs_.tokens) NB_RETURN_IF_ERROR(AddTokens(response, unsent_));
+  if (logprobs_) {
+    NB_RETURN_IF_ERROR(AddText(response, kLogprobs, StrCat("[", unsent_logprobs_, "]")));
+  }
   if (outputs_.reason) NB_RETURN_IF_ERROR(AddText(response, kFinishReason, reason));
   if (outputs_.input_count) NB_RETURN_IF_ERROR(AddCount(response, kInputCount, prompt_size_));
   if (!outputs_.output_count) return Error();

@@ -8,11 +8,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "backends/generative/loop/generation.h"
 #include "backends/generative/scheduler/block_pool.h"
+#include "backends/generative/text/logprobs.h"
 #include "backends/generative/text/text_stream.h"
 #include "backends/generative/text/tokenizer.h"
 #include "backends/sdk/error.h"
@@ -24,6 +26,7 @@ namespace nereid_backend {
 
 inline constexpr const char* kTextOutput = "text_output";
 inline constexpr const char* kOutputIds = "output_ids";
+inline constexpr const char* kLogprobs = "logprobs";
 inline constexpr const char* kFinishReason = "finish_reason";
 inline constexpr const char* kInputCount = "num_input_tokens";
 inline constexpr const char* kOutputCount = "num_output_tokens";
@@ -37,10 +40,11 @@ class Answer {
 
   // Whether nobody waits for the answer any more.
   virtual bool IsCancelled() const = 0;
-  // True: with this token the text has come to a stop string, and the answer is complete. Throws.
-  virtual bool Add(Token token) = 0;
+  // A token, and how probable it and others were, if the request wants that. True: with it the text
+  // has come to a stop string, and the answer is complete. Throws.
+  virtual bool Add(Token token, std::span<const TokenLogprob> logprobs) = 0;
   // A token that ends the sequence, and is not part of the text.
-  virtual void AddEnd(Token token) = 0;
+  virtual void AddEnd(Token token, std::span<const TokenLogprob> logprobs) = 0;
   // Sends what was added, if there is anything and the client wants it now.
   virtual Error Send() = 0;
   // Sends the last of it. Nothing follows, except Fail after an error.
@@ -53,6 +57,7 @@ class Answer {
 struct AnswerOutputs {
   bool text = false;
   bool tokens = false;
+  bool logprobs = false;  // the request may want them
   bool reason = false;
   bool input_count = false;
   bool output_count = false;
@@ -65,17 +70,19 @@ class ResponseAnswer : public Answer {
   // `tokenizer`: null if the model has none; outlives the answer.
   ResponseAnswer(TRITONBACKEND_ModelInstance* instance, OwnedFactory factory,
                  const AnswerOutputs& outputs, Tokenizer* tokenizer);
-  // What the request asks for. Before anything else but Fail.
-  void Begin(const Generation& generation);
+  // What the request asks for, or why it cannot be. Before anything else but Fail.
+  Error Begin(const Generation& generation);
 
   bool IsCancelled() const override;
-  bool Add(Token token) override;
-  void AddEnd(Token token) override { unsent_.push_back(token); }
+  bool Add(Token token, std::span<const TokenLogprob> logprobs) override;
+  void AddEnd(Token token, std::span<const TokenLogprob> logprobs) override;
   Error Send() override;
   Error Finish(FinishReason reason) override;
   void Fail(const Error& error) override;
 
  private:
+  std::string Decode(std::span<const Token> tokens) const { return tokenizer_->Decode(tokens); }
+  void AddLogprobs(Token token, std::span<const TokenLogprob> logprobs);
   // `reason`: none while the sequence goes on.
   Error SendPart(uint32_t flags, const char* reason);
   Error Fill(TRITONBACKEND_Response* response, const char* reason) const;
@@ -87,14 +94,17 @@ class ResponseAnswer : public Answer {
   bool stream_ = false;  // Send sends what there is; otherwise only Finish sends
   int64_t min_tokens_ = 0;
   uint32_t prompt_size_ = 0;
-  // Until the first token, which makes text_: its decoding is the loop's.
-  std::vector<Token> prompt_end_;
+  bool logprobs_ = false;
+  // Tokens before the next one: the prompt's. Only what logprobs_ have to know goes on with new
+  // ones; text_ is made by the first token, because its decoding is the loop's.
+  std::vector<Token> before_;
   std::vector<std::string> stops_;
   bool include_stop_ = false;
 
   std::optional<TextStream> text_;
   int64_t added_ = 0;
   std::string unsent_text_;
+  std::string unsent_logprobs_;  // objects with commas between them
   std::vector<Token> unsent_;
   uint64_t since_;  // the last response, or the beginning
 };

@@ -17,6 +17,8 @@ namespace {
 // A text may hold back as much, and is compared with each of them after each token.
 constexpr size_t kMostStops = 16;
 constexpr size_t kLongestStop = 256;
+// Each takes some time to become text.
+constexpr int64_t kMostLogprobs = 20;
 
 Error Refuse(std::string_view name, const Json& value, std::string_view expected) {
   return Error::InvalidArg(
@@ -129,12 +131,15 @@ Error ReadOne(std::string_view name, const Json& value, Generation* to) {
   if (name == "stop_token_ids") return ReadTokens(name, value, &to->stop_tokens);
   if (name == "stop") return ReadStops(name, value, &to->stops);
   if (name == "include_stop_str_in_output") return ReadFlag(name, value, &to->include_stop);
+  if (name == "logprobs") {
+    return ReadInteger(name, value, 0, kMostLogprobs, &to->logprobs.emplace());
+  }
   if (name == "logit_bias") return ReadBias(name, value, &sampling.logit_bias);
   return Error::InvalidArg(StrCat(
       "sampling parameter '", name,
       "' is unknown: expected temperature, top_k, top_p, min_p, repetition_penalty, "
       "presence_penalty, frequency_penalty, logit_bias, seed, max_tokens, min_tokens, ignore_eos, "
-      "stop_token_ids, stop or include_stop_str_in_output"));
+      "stop_token_ids, stop, include_stop_str_in_output or logprobs"));
 }
 
 Result<std::string> BytesOf(const InputView& input) {

@@ -36,7 +36,8 @@ struct Generation {
   bool ignore_end = false;         // the network's own end tokens do not end the sequence
   SamplingParameters sampling;
   std::optional<uint64_t> seed;
-  bool stream = false;  // a response for each token
+  std::optional<int64_t> logprobs;  // of each new token, and so many of the most probable
+  bool stream = false;              // a response for each token
 };
 
 // What a network allows.

@@ -31,7 +31,7 @@ TEST(GenerationTest, ReadsSamplingParameters) {
                       "repetition_penalty": 1.1, "presence_penalty": -0.5, "frequency_penalty": 2,
                       "max_tokens": 7, "min_tokens": 2, "ignore_eos": true,
                       "stop_token_ids": [3, 5], "logit_bias": {"12": -100}, "stop": ["é", "ab"],
-                      "include_stop_str_in_output": true})",
+                      "include_stop_str_in_output": true, "logprobs": 5})",
                   &one)
                   .ok());
   EXPECT_EQ(one.sampling.temperature, 0.5);
@@ -49,6 +49,7 @@ TEST(GenerationTest, ReadsSamplingParameters) {
   EXPECT_THAT(one.stop_tokens, ElementsAre(3, 5));
   EXPECT_THAT(one.stops, ElementsAre("é", "ab"));
   EXPECT_TRUE(one.include_stop);
+  EXPECT_EQ(one.logprobs, 5);
 }
 
 TEST(GenerationTest, WhatIsNotGivenOrNullStaysAsItIs) {
@@ -99,6 +100,8 @@ TEST(GenerationTest, RefusesWhatItCannotDo) {
             "sampling parameter 'max_tokens' is 0: expected an integer from 1 to 1073741824");
   EXPECT_EQ(Refusal(R"({"max_tokens": "7"})"),
             "sampling parameter 'max_tokens' is \"7\": expected an integer from 1 to 1073741824");
+  EXPECT_EQ(Refusal(R"({"logprobs": 21})"),
+            "sampling parameter 'logprobs' is 21: expected an integer from 0 to 20");
   EXPECT_EQ(Refusal(R"({"ignore_eos": 1})"),
             "sampling parameter 'ignore_eos' is 1: expected true or false");
   EXPECT_EQ(Refusal(R"({"stop_token_ids": [1, "a"]})"),

@@ -105,6 +105,7 @@ void TokenLoop::Admit(Arrival arrival) {
         .ends = wanted.stop_tokens,
         .min_tokens = wanted.min_tokens,
         .max_tokens = wanted.max_tokens,
+        .logprobs = wanted.logprobs,
         .since = arrival.since};
     if (!wanted.ignore_end) {
       sequence.ends.insert(sequence.ends.end(), end_tokens_.begin(), end_tokens_.end());
@@ -171,11 +172,15 @@ Error TokenLoop::Choose(uint64_t id, std::span<const float> logits, std::vector<
   if (!token.has_value()) return Error::Internal("the network's logits are not numbers");
   ++sequence.generated;
   Measure(&sequence);
+  std::vector<TokenLogprob> logprobs;
+  if (sequence.logprobs.has_value()) {
+    logprobs = LogprobsOf(logits, *token, static_cast<size_t>(*sequence.logprobs));
+  }
   bool ends = std::find(sequence.ends.begin(), sequence.ends.end(), *token) != sequence.ends.end();
   if (ends) {
-    sequence.answer->AddEnd(*token);
+    sequence.answer->AddEnd(*token, logprobs);
   } else {
-    ends = sequence.answer->Add(*token);
+    ends = sequence.answer->Add(*token, logprobs);
   }
   std::optional<FinishReason> reason;
   if (ends) {

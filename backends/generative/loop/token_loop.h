@@ -52,6 +52,7 @@ class TokenLoop {
     int64_t generated = 0;
     int64_t min_tokens = 0;
     int64_t max_tokens = 0;
+    std::optional<int64_t> logprobs;
     uint64_t since = 0;  // its last token, or its arrival
   };
 

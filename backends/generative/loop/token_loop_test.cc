@@ -42,7 +42,8 @@ class CountingNetwork : public StepNetwork {
 
 // What a client gets. It outlives its answer.
 struct Client {
-  std::vector<Token> tokens;  // constant from the end on
+  std::vector<Token> tokens;                        // constant from the end on
+  std::vector<std::vector<TokenLogprob>> logprobs;  // of each
   int sent = 0;
   bool has_end_token = false;
   std::promise<std::string> end;  // "stop", "length", or an error
@@ -59,11 +60,12 @@ class ClientAnswer : public Answer {
   explicit ClientAnswer(Client* client) : client_(client) {}
 
   bool IsCancelled() const override { return client_->gives_up; }
-  bool Add(Token token) override {
+  bool Add(Token token, std::span<const TokenLogprob> logprobs) override {
     client_->tokens.push_back(token);
+    client_->logprobs.emplace_back(logprobs.begin(), logprobs.end());
     return token == client_->stop;
   }
-  void AddEnd(Token token) override {
+  void AddEnd(Token token, std::span<const TokenLogprob> /*logprobs*/) override {
     client_->tokens.push_back(token);
     client_->has_end_token = true;
   }
@@ -109,6 +111,28 @@ TEST_F(TokenLoopTest, GeneratesUntilTheLastToken) {
   EXPECT_EQ(client.End(), "length");
   EXPECT_THAT(client.tokens, ElementsAre(2, 3, 4));
   EXPECT_EQ(client.sent, 2);  // Finish sends the last one
+}
+
+TEST_F(TokenLoopTest, TellsHowProbableTokensWereIfThatIsWanted) {
+  Client client, other;
+  Generation generation;
+  generation.prompt = {1};
+  generation.max_tokens = 2;
+  generation.logprobs = 1;
+  generation.sampling.temperature = 0;
+  generation.sampling.logit_bias = {{5, 100}};
+  loop_->Add(std::move(generation), std::make_unique<ClientAnswer>(&client));
+  EXPECT_EQ(client.End(), "length");
+  EXPECT_THAT(client.tokens, ElementsAre(5, 5));
+  ASSERT_EQ(client.logprobs[0].size(), 2u);
+  // As the network found it, whatever the request adds.
+  EXPECT_EQ(client.logprobs[0][0].token, 5);
+  EXPECT_NEAR(client.logprobs[0][0].logprob, -std::log(9 + std::exp(1.0)), 1e-6);
+  EXPECT_EQ(client.logprobs[0][1].token, 2);
+  EXPECT_EQ(client.logprobs[1][1].token, 6);
+  Add({1}, 1, &other);
+  EXPECT_EQ(other.End(), "length");
+  EXPECT_EQ(other.logprobs[0].size(), 0u);
 }
 
 TEST_F(TokenLoopTest, AnEndTokenIsTheLast) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/status_macros.h"
 #include "frontends/codec/binary_tensor.h"
 #include "frontends/codec/json_tensor_writer.h"
 #include "frontends/openai/openai_error.h"
@@ -77,12 +78,13 @@ OpenAiAnswer::OpenAiAnswer(OpenAiRoute route, const OpenAiSettings& settings,
       output_(route == OpenAiRoute::kEmbeddings ? model.embeddings_output->name
                                                 : model.text_output->name),
       about_(std::move(about)),
-      choices_(settings.choices) {}
+      choices_(settings.choices, {{}, {}, OpenAiLogprobs(route, settings.top_logprobs)}) {}
 
 absl::Status OpenAiAnswer::Add(const InferResponse& response, std::string* events) {
   AddCounts(response);
   if (route_ == OpenAiRoute::kEmbeddings) return AddEmbeddings(response);
   AddReasons(response);
+  if (settings_.logprobs) RETURN_IF_ERROR(AddLogprobs(response));
   return AddTexts(response, events);
 }
 
@@ -96,8 +98,8 @@ absl::Status OpenAiAnswer::AddTexts(const InferResponse& response, std::string* 
     if (index >= choices_.size()) continue;
     if (!settings_.stream) {
       choices_[index].text.append(text.data(), text.size());
-    } else if (!text.empty()) {
-      AppendChunk(index, text, nullptr, events);
+    } else if (!text.empty() || !choices_[index].logprobs.empty()) {
+      AppendChunk(index, text, choices_[index].logprobs.Take(), nullptr, events);
     }
   }
   if (index == choices_.size() && texts.complete()) return absl::OkStatus();
@@ -105,6 +107,19 @@ absl::Status OpenAiAnswer::AddTexts(const InferResponse& response, std::string* 
                    absl::StrCat("an output '", output_, "' that does not hold ", choices_.size(),
                                 choices_.size() == 1 ? " text" : " texts"),
                    "each response should hold as many as the request asks for");
+}
+
+absl::Status OpenAiAnswer::AddLogprobs(const InferResponse& response) {
+  const ResponseOutput* const output = FindOutput(response, "logprobs");
+  if (output == nullptr || output->data_type() != DataType::kBytes) return absl::OkStatus();
+  BytesElements elements(BytesOf(*output));
+  absl::string_view element;
+  for (size_t i = 0; i < choices_.size() && elements.Next(&element); ++i) {
+    if (const absl::Status wrong = choices_[i].logprobs.Add(element); !wrong.ok()) {
+      return ModelSent(response, "an output 'logprobs' that cannot be read", wrong.message());
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status OpenAiAnswer::AddEmbeddings(const InferResponse& response) {
@@ -197,8 +212,8 @@ void OpenAiAnswer::AppendEvent(absl::string_view json, std::string* events) cons
   absl::StrAppend(events, kEventStart, json, kEventStop);
 }
 
-void OpenAiAnswer::AppendChunk(size_t index, absl::string_view text, const char* reason,
-                               std::string* events) const {
+void OpenAiAnswer::AppendChunk(size_t index, absl::string_view text, absl::string_view logprobs,
+                               const char* reason, std::string* events) const {
   std::string json;
   JsonWriter w(&json);
   w.BeginObject();
@@ -213,8 +228,7 @@ void OpenAiAnswer::AppendChunk(size_t index, absl::string_view text, const char*
   } else {
     w.Add("text", text);
   }
-  w.Key("logprobs");
-  w.Null();
+  w.AddRaw("logprobs", logprobs);
   w.Key("finish_reason");
   if (reason == nullptr) {
     w.Null();
@@ -248,8 +262,10 @@ void OpenAiAnswer::AppendFirst(std::string* events) const {
   }
 }
 
-void OpenAiAnswer::AppendLast(std::string* events) const {
-  for (size_t i = 0; i < choices_.size(); ++i) AppendChunk(i, "", ReasonOf(choices_[i]), events);
+void OpenAiAnswer::AppendLast(std::string* events) {
+  for (size_t i = 0; i < choices_.size(); ++i) {
+    AppendChunk(i, "", choices_[i].logprobs.Take(), ReasonOf(choices_[i]), events);
+  }
   if (settings_.include_usage) {
     std::string json;
     JsonWriter w(&json);
@@ -269,7 +285,7 @@ std::string OpenAiAnswer::ErrorEvent(int http_status, const absl::Status& error)
 
 // ---- One object
 
-absl::Status OpenAiAnswer::AppendJson(std::string* json) const {
+absl::Status OpenAiAnswer::AppendJson(std::string* json) {
   JsonWriter w(json);
   w.BeginObject();
   if (route_ == OpenAiRoute::kEmbeddings) {
@@ -295,7 +311,7 @@ absl::Status OpenAiAnswer::AppendJson(std::string* json) const {
       } else {
         w.Add("text", choices_[i].text);
       }
-      w.AddRaw("logprobs", "null");
+      w.AddRaw("logprobs", choices_[i].logprobs.Take());
       w.Add("finish_reason", ReasonOf(choices_[i]));
       w.EndObject();
     }
@@ -308,7 +324,9 @@ absl::Status OpenAiAnswer::AppendJson(std::string* json) const {
 
 uint64_t OpenAiAnswer::EstimateSize() const {
   uint64_t size = 512 + about_.model.size() + embeddings_.size();
-  for (const Choice& choice : choices_) size += 256 + choice.text.size();
+  for (const Choice& choice : choices_) {
+    size += 256 + choice.text.size() + choice.logprobs.EstimateSize();
+  }
   return size;
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/json_writer.h"
+#include "frontends/openai/openai_logprobs.h"
 #include "frontends/openai/openai_request.h"
 #include "infer/response.h"
 
@@ -40,12 +41,12 @@ class OpenAiAnswer {
   // The events before those of the first response; may be none.
   void AppendFirst(std::string* events) const;
   // The events after the last response.
-  void AppendLast(std::string* events) const;
+  void AppendLast(std::string* events);
   // The event that ends a stream with an error.
   static std::string ErrorEvent(int http_status, const absl::Status& error);
 
   // ---- One object.
-  absl::Status AppendJson(std::string* json) const;
+  absl::Status AppendJson(std::string* json);
   // Estimate of its size.
   uint64_t EstimateSize() const;
 
@@ -53,9 +54,11 @@ class OpenAiAnswer {
   struct Choice {
     std::string text;           // empty in a stream
     std::string finish_reason;  // empty: the model has not told
+    OpenAiLogprobs logprobs;    // in a stream, of the part under way
   };
 
   absl::Status AddTexts(const InferResponse& response, std::string* events);
+  absl::Status AddLogprobs(const InferResponse& response);
   absl::Status AddEmbeddings(const InferResponse& response);
   void AddReasons(const InferResponse& response);
   void AddCounts(const InferResponse& response);
@@ -63,9 +66,9 @@ class OpenAiAnswer {
   // The members of an answer or event up to "choices".
   void WriteHead(const char* object, JsonWriter* w) const;
   void WriteUsage(JsonWriter* w) const;
-  // An event with one choice; `text`: what is new; `reason`: null if it has not ended.
-  void AppendChunk(size_t index, absl::string_view text, const char* reason,
-                   std::string* events) const;
+  // An event with one choice; `text`, `logprobs`: what is new; `reason`: null if it has not ended.
+  void AppendChunk(size_t index, absl::string_view text, absl::string_view logprobs,
+                   const char* reason, std::string* events) const;
   void AppendEvent(absl::string_view json, std::string* events) const;
   const char* ReasonOf(const Choice& choice) const;
   const char* StreamObject() const;

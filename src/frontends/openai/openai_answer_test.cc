@@ -19,13 +19,17 @@ namespace nereid {
 namespace {
 
 using openai_testing::MakeEmbeddingModel;
+using openai_testing::MakeModelWithLogprobs;
 using openai_testing::MakeTextModel;
 using testing::HasSubstr;
 
 class OpenAiAnswerTest : public testing::Test {
  protected:
   void Begin(OpenAiRoute route, const OpenAiSettings& settings) {
-    model_ = route == OpenAiRoute::kEmbeddings ? MakeEmbeddingModel() : MakeTextModel();
+    logprobs_ = settings.logprobs;
+    model_ = route == OpenAiRoute::kEmbeddings ? MakeEmbeddingModel()
+             : logprobs_                       ? MakeModelWithLogprobs()
+                                               : MakeTextModel();
     answer_.emplace(route, settings, *OpenAiModel::Of(model_->config()),
                     OpenAiAnswer::About{"id-1", "m", 17});
   }
@@ -48,6 +52,14 @@ class OpenAiAnswerTest : public testing::Test {
     const auto count = static_cast<int64_t>(texts.size());
     AddOutput(&response, "text_output", DataType::kBytes, count, bytes);
     AddOutput(&response, "finish_reason", DataType::kBytes, count, reasons);
+    if (logprobs_) {
+      std::string elements;
+      for (const std::string& text : texts) {
+        AppendBytesElement(
+            absl::StrCat(R"([{"7":{"logprob":-0.5,"decoded_token":")", text, R"("}}])"), &elements);
+      }
+      AddOutput(&response, "logprobs", DataType::kBytes, count, elements);
+    }
     const uint32_t prompt = 3, tokens = 2;
     AddOutput(&response, "num_input_tokens", DataType::kUint32, 1,
               std::string(reinterpret_cast<const char*>(&prompt), sizeof(prompt)));
@@ -64,7 +76,7 @@ class OpenAiAnswerTest : public testing::Test {
     return answer_->Add(response, &events_);
   }
 
-  std::string Json() const {
+  std::string Json() {
     std::string json;
     const absl::Status written = answer_->AppendJson(&json);
     return written.ok() ? json : std::string(written.message());
@@ -73,6 +85,7 @@ class OpenAiAnswerTest : public testing::Test {
   std::shared_ptr<ServingModel> model_;
   std::optional<OpenAiAnswer> answer_;
   std::string events_;
+  bool logprobs_ = false;  // each text is a token
   HeapOutputAllocator allocator_{nullptr};
 };
 
@@ -136,6 +149,43 @@ TEST_F(OpenAiAnswerTest, AStreamOfACompletionWithTwoChoices) {
   EXPECT_THAT(events_, HasSubstr(R"({"index":0,"text":"a","logprobs":null,"finish_reason":null})"));
   EXPECT_THAT(events_, HasSubstr(R"({"index":1,"text":"b","logprobs":null,"finish_reason":null})"));
   EXPECT_THAT(events_, Not(HasSubstr("usage")));
+}
+
+TEST_F(OpenAiAnswerTest, LogprobsOfAWholeAnswer) {
+  OpenAiSettings settings;
+  settings.logprobs = true;
+  settings.choices = 2;
+  Begin(OpenAiRoute::kCompletions, settings);
+  ASSERT_TRUE(Add({"a", "bc"}).ok());
+  ASSERT_TRUE(Add({"d", ""}).ok());
+  EXPECT_THAT(Json(),
+              HasSubstr(R"("text":"ad","logprobs":{"tokens":["a","d"],"token_logprobs":[-0.5,)"
+                        R"(-0.5],"top_logprobs":null,"text_offset":[0,1]},)"));
+  EXPECT_THAT(Json(), HasSubstr(R"("text":"bc",)"));
+}
+
+TEST_F(OpenAiAnswerTest, LogprobsOfAStreamComeWithTheirText) {
+  OpenAiSettings settings;
+  settings.stream = settings.logprobs = true;
+  Begin(OpenAiRoute::kChat, settings);
+  ASSERT_TRUE(Add({"a"}).ok());
+  EXPECT_THAT(events_, HasSubstr(R"("delta":{"content":"a"},"logprobs":{"content":[{"token":"a",)"
+                                 R"("logprob":-0.5,"bytes":[97],"top_logprobs":[]}],)"
+                                 R"("refusal":null},"finish_reason":null})"));
+  events_.clear();
+  ASSERT_TRUE(Add({""}).ok());
+  EXPECT_THAT(events_, HasSubstr(R"("delta":{"content":""},"logprobs":{"content":[{"token":"",)"));
+  events_.clear();
+  answer_->AppendLast(&events_);
+  EXPECT_THAT(events_, HasSubstr(R"("delta":{},"logprobs":null,"finish_reason":"stop")"));
+}
+
+TEST_F(OpenAiAnswerTest, LogprobsThatCannotBeRead) {
+  OpenAiSettings settings;
+  settings.logprobs = true;
+  Begin(OpenAiRoute::kChat, settings);
+  EXPECT_THAT(std::string(Add({R"(", "a": 1)"}).message()),
+              testing::StartsWith("model 'm' sent an output "));
 }
 
 TEST_F(OpenAiAnswerTest, AModelThatSendsAnotherNumberOfTexts) {

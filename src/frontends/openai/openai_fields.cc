@@ -33,6 +33,8 @@ constexpr OpenAiField kFields[] = {
     {"stream_options", Kind::kStreamOptions, kOfText},
     {"echo", Kind::kEcho, kOfCompletions},
     {"n", Kind::kN, kOfText},
+    {"logprobs", Kind::kLogprobs, kOfText, 0, 0, nullptr, nullptr, "false"},
+    {"top_logprobs", Kind::kTopLogprobs, kOfChat},
     {"encoding_format", Kind::kEncodingFormat, kOfEmbeddings},
     // How the model chooses its words.
     {"max_tokens", Kind::kInteger, kOfText, 1, kMostTokens},
@@ -50,8 +52,6 @@ constexpr OpenAiField kFields[] = {
     {"reasoning_effort", Kind::kIfTaken, kOfChat},
     // What answers could not tell, or what belongs to OpenAI's service.
     {"suffix", Kind::kNever, kOfCompletions, 0, 0, nullptr, nullptr, "empty"},
-    {"logprobs", Kind::kNever, kOfText, 0, 0, nullptr, nullptr, "false"},
-    {"top_logprobs", Kind::kNever, kOfChat, 0, 0, nullptr, nullptr, "0"},
     {"tools", Kind::kNever, kOfChat, 0, 0, nullptr, nullptr, "empty"},
     {"tool_choice", Kind::kNever, kOfChat, 0, 0, nullptr, nullptr, "none,auto"},
     {"parallel_tool_calls", Kind::kNever, kOfChat, 0, 0, nullptr, nullptr, "true,false"},

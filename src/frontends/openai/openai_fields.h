@@ -23,6 +23,8 @@ enum class OpenAiFieldKind : uint8_t {
   kEcho,
   kN,
   kEncodingFormat,
+  kLogprobs,
+  kTopLogprobs,
   kUser,
   // ---- The model gets it: in an input of its own, or in sampling_parameters.
   kInteger,
@@ -45,8 +47,9 @@ struct OpenAiField {
   const char* sampling_name = nullptr;
   // Of an input besides; null: there is none.
   const char* input_name = nullptr;
-  // kIfTaken, kNever: values that ask for nothing, separated by commas, besides null: false, true,
-  // 0, 1, empty (a text, a list or an object), or a word that the value is or holds alone.
+  // kLogprobs, kIfTaken, kNever: values that ask for nothing, separated by commas, besides null:
+  // false, true, 0, 1, empty (a text, a list or an object), or a word that the value is or holds
+  // alone.
   const char* harmless = "";
 
   bool OfRoute(OpenAiRoute route) const { return (routes >> static_cast<int>(route) & 1) != 0; }

@@ -81,7 +81,7 @@ bool OpenAiModel::Takes(absl::string_view field) const {
 bool OpenAiModel::Fills(const InputSpec* input) const {
   for (const InputSpec* filled :
        {text_input, messages, stream, sampling_parameters, exclude_input, return_num_input_tokens,
-        return_num_output_tokens, return_finish_reason}) {
+        return_num_output_tokens, return_finish_reason, return_logprobs}) {
     if (filled == input) return true;
   }
   return false;
@@ -103,6 +103,8 @@ absl::StatusOr<OpenAiModel> OpenAiModel::Of(const CompiledModel& config) {
   model.return_num_input_tokens = flag("return_num_input_tokens");
   model.return_num_output_tokens = flag("return_num_output_tokens");
   model.return_finish_reason = flag("return_finish_reason");
+  model.return_logprobs = flag("return_logprobs");
+  model.logprobs = FindOutputOf(config, "logprobs", DataType::kBytes);
   model.sampling_parameters = FindInputOf(config, "sampling_parameters", DataType::kBytes);
   if (const std::string* name = FindParameter(config, kOpenAiChatTemplate)) {
     model.chat_format = FindChatFormat(*name);

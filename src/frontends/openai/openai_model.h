@@ -37,7 +37,9 @@ struct OpenAiModel {
   const InputSpec* return_num_input_tokens = nullptr;
   const InputSpec* return_num_output_tokens = nullptr;
   const InputSpec* return_finish_reason = nullptr;
+  const InputSpec* return_logprobs = nullptr;
   const OutputSpec* text_output = nullptr;
+  const OutputSpec* logprobs = nullptr;
   const OutputSpec* embeddings_output = nullptr;
 
   const ChatFormat* chat_format = nullptr;  // in which messages become a prompt; null: in none

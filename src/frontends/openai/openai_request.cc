@@ -153,6 +153,7 @@ class OpenAiReader {
     for (const auto& member : body.GetObject()) {
       RETURN_IF_ERROR(ReadMember(TextOf(member.name), member.value));
     }
+    RETURN_IF_ERROR(AddLogprobs());
     sampling_.EndObject();
     RETURN_IF_ERROR(CheckComplete());
     return FillOthers();
@@ -201,6 +202,12 @@ class OpenAiReader {
         return ReadChoices(value);
       case OpenAiFieldKind::kEncodingFormat:
         return ReadEncodingFormat(value);
+      case OpenAiFieldKind::kLogprobs:
+        return field.SaysNothing(value) ? absl::OkStatus() : ReadLogprobs(value);
+      case OpenAiFieldKind::kTopLogprobs: {
+        ASSIGN_OR_RETURN(top_logprobs_, TopOf(field.name, value));
+        return absl::OkStatus();
+      }
       case OpenAiFieldKind::kUser:
         return ReadUser(value);
       case OpenAiFieldKind::kInteger:
@@ -316,6 +323,36 @@ class OpenAiReader {
     return settings_->choices == 1 ? absl::OkStatus() : PassOrRefuse("n", value);
   }
 
+  static absl::StatusOr<size_t> TopOf(const char* field, const JsonValue& value) {
+    if (!value.IsUint64() || value.GetUint64() > kMaxTopLogprobs) {
+      return ShouldBe(field, absl::StrCat("a whole number from 0 to ", kMaxTopLogprobs));
+    }
+    return static_cast<size_t>(value.GetUint64());
+  }
+
+  // In chats it says whether they are wanted, in completions how many.
+  absl::Status ReadLogprobs(const JsonValue& value) {
+    if (route_ == OpenAiRoute::kChat) {
+      ASSIGN_OR_RETURN(settings_->logprobs, BoolOf("logprobs", value));
+    } else {
+      ASSIGN_OR_RETURN(top_logprobs_, TopOf("logprobs", value));
+      settings_->logprobs = true;
+    }
+    const bool taken = model_.logprobs != nullptr && model_.sampling_parameters != nullptr;
+    return taken ? absl::OkStatus() : NotTaken("logprobs");
+  }
+
+  absl::Status AddLogprobs() {
+    settings_->top_logprobs = top_logprobs_;
+    if (settings_->logprobs) {
+      sampling_.Add("logprobs", static_cast<uint64_t>(top_logprobs_));
+      return absl::OkStatus();
+    }
+    if (top_logprobs_ == 0) return absl::OkStatus();
+    return OpenAiFieldError("top_logprobs",
+                            "'top_logprobs' should be there only if 'logprobs' is true");
+  }
+
   absl::Status ReadEncodingFormat(const JsonValue& value) {
     const absl::string_view format = value.IsString() ? TextOf(value) : absl::string_view();
     if (format != "float" && format != "base64") {
@@ -410,6 +447,9 @@ class OpenAiReader {
                                                               : "for a model without the input "
                                                                 "'exclude_input_in_output'"));
     }
+    if (echo_ && settings_->logprobs) {
+      return OpenAiFieldError("echo", "'echo' should be false if 'logprobs' are wanted");
+    }
     const int index = config_.FindInput("max_tokens");
     if (index >= 0 && !config_.inputs[static_cast<size_t>(index)].optional && !has_max_tokens_) {
       return OpenAiFieldError(
@@ -427,6 +467,7 @@ class OpenAiReader {
     RETURN_IF_ERROR(AddFlag(model_.exclude_input, !echo_));
     RETURN_IF_ERROR(AddFlag(model_.return_num_input_tokens, true));
     RETURN_IF_ERROR(AddFlag(model_.return_num_output_tokens, true));
+    RETURN_IF_ERROR(AddFlag(model_.return_logprobs, settings_->logprobs));
     return AddFlag(model_.return_finish_reason, true);
   }
 
@@ -540,6 +581,7 @@ class OpenAiReader {
   bool has_stream_options_ = false;
   bool has_max_tokens_ = false;
   bool echo_ = false;
+  size_t top_logprobs_ = 0;
 };
 
 const char* PathOf(OpenAiRoute route) {

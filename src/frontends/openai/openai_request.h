@@ -25,13 +25,16 @@ struct OpenAiSettings {
   bool stream = false;
   bool include_usage = false;  // of a stream
   bool base64 = false;         // the form of embeddings
+  bool logprobs = false;       // how probable tokens were
+  size_t top_logprobs = 0;     // and the most probable ones, so many
   size_t choices = 1;          // texts that the model is to make
   size_t texts = 1;            // of which embeddings are wanted
 };
 
-// The most texts of one request for embeddings, and the most choices.
+// The most texts of one request for embeddings, and the most choices and most probable tokens.
 inline constexpr size_t kMaxEmbeddingTexts = 2048;
 inline constexpr size_t kMaxChoices = 128;
+inline constexpr size_t kMaxTopLogprobs = 20;
 
 // The name in the field "model". INVALID_ARGUMENT for a body that is no object or names no model.
 absl::StatusOr<std::string> OpenAiModelName(const JsonValue& body);

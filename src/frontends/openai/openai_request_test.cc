@@ -18,6 +18,7 @@ using openai_testing::BytesOf;
 using openai_testing::EmbeddingConfig;
 using openai_testing::Input;
 using openai_testing::MakeEmbeddingModel;
+using openai_testing::MakeModelWithLogprobs;
 using openai_testing::MakeTextModel;
 using openai_testing::ReadResult;
 using openai_testing::Serve;
@@ -249,6 +250,38 @@ TEST(OpenAiRequestTest, AModelMayTakeMore) {
   EXPECT_THAT(ErrorOf(kCompletions, MakeTextModel({{kOpenAiTakes, "logprobs"}}),
                       Completion(R"("logprobs":2)")),
               StartsWith(R"("logprobs")"));
+}
+
+TEST(OpenAiRequestTest, LogprobsGoToAModelThatTellsThem) {
+  const auto model = MakeModelWithLogprobs();
+  ReadResult chat(kChats, model, Chat(R"("top_logprobs":3,"logprobs":true)"));
+  ASSERT_TRUE(chat.status.ok()) << chat.status;
+  EXPECT_TRUE(chat.settings.logprobs);
+  EXPECT_EQ(chat.settings.top_logprobs, 3u);
+  EXPECT_EQ(TextIn(&chat, "sampling_parameters"), R"({"logprobs":3})");
+  ReadResult completion(kCompletions, model, Completion(R"("logprobs":0)"));
+  ASSERT_TRUE(completion.status.ok()) << completion.status;
+  EXPECT_TRUE(completion.settings.logprobs);
+  EXPECT_EQ(TextIn(&completion, "sampling_parameters"), R"({"logprobs":0})");
+  ReadResult none(kChats, model, Chat(R"("logprobs":false)"));
+  ASSERT_TRUE(none.status.ok()) << none.status;
+  EXPECT_FALSE(none.settings.logprobs);
+  EXPECT_EQ(TextIn(&none, "sampling_parameters"), "{}");
+}
+
+TEST(OpenAiRequestTest, LogprobsThatAreWrong) {
+  const auto model = MakeModelWithLogprobs();
+  EXPECT_THAT(ErrorOf(kChats, model, Chat(R"("top_logprobs":3)")),
+              HasSubstr("'top_logprobs' should be there only if 'logprobs' is true"));
+  EXPECT_THAT(ErrorOf(kChats, model, Chat(R"("logprobs":true,"top_logprobs":21)")),
+              HasSubstr("'top_logprobs' should be a whole number from 0 to 20"));
+  EXPECT_THAT(ErrorOf(kChats, model, Chat(R"("logprobs":5)")), StartsWith(R"("logprobs")"));
+  EXPECT_THAT(ErrorOf(kCompletions, model, Completion(R"("logprobs":true)")),
+              StartsWith(R"("logprobs")"));
+  EXPECT_THAT(ErrorOf(kCompletions, model, Completion(R"("logprobs":1,"echo":true)")),
+              HasSubstr("'echo' should be false if 'logprobs' are wanted"));
+  EXPECT_THAT(ErrorOf(kCompletions, MakeTextModel(), Completion(R"("logprobs":1)")),
+              HasSubstr("model 'm' does not take the field 'logprobs'"));
 }
 
 TEST(OpenAiRequestTest, ValuesOutOfRange) {

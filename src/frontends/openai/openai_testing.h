@@ -79,6 +79,12 @@ inline std::shared_ptr<ServingModel> Serve(CompiledModel config) {
 inline std::shared_ptr<ServingModel> MakeTextModel(Parameters parameters = {}) {
   return Serve(TextConfig(std::move(parameters)));
 }
+// Serves chats, too.
+inline std::shared_ptr<ServingModel> MakeModelWithLogprobs() {
+  CompiledModel config = TextConfig({{kOpenAiChatTemplate, "plain"}});
+  config.outputs.push_back(Output("logprobs", DataType::kBytes));
+  return Serve(std::move(config));
+}
 inline std::shared_ptr<ServingModel> MakeEmbeddingModel() { return Serve(EmbeddingConfig()); }
 
 // What becomes of `body` for `model`.
