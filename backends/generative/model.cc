@@ -37,13 +37,13 @@ constexpr Tensor kInputs[] = {
     {kSamplingParameters, TRITONSERVER_TYPE_BYTES, 1},
 };
 constexpr Tensor kOutputs[] = {
-    {kTextOutput, TRITONSERVER_TYPE_BYTES, 1, true}, {kOutputIds, TRITONSERVER_TYPE_INT64, -1},
-    {kLogprobs, TRITONSERVER_TYPE_BYTES, 1},         {kFinishReason, TRITONSERVER_TYPE_BYTES, 1},
-    {kInputCount, TRITONSERVER_TYPE_UINT32, 1},      {kOutputCount, TRITONSERVER_TYPE_UINT32, 1},
+    {kTextOutput, TRITONSERVER_TYPE_BYTES, -1, true}, {kOutputIds, TRITONSERVER_TYPE_INT64, -1},
+    {kLogprobs, TRITONSERVER_TYPE_BYTES, -1},         {kFinishReason, TRITONSERVER_TYPE_BYTES, -1},
+    {kInputCount, TRITONSERVER_TYPE_UINT32, 1},       {kOutputCount, TRITONSERVER_TYPE_UINT32, -1},
 };
 // Fields of OpenAI's routes that sampling_parameters may hold besides those that all models take.
 constexpr const char* kFurtherFields =
-    "ignore_eos,include_stop_str_in_output,logit_bias,min_p,min_tokens,repetition_penalty,"
+    "ignore_eos,include_stop_str_in_output,logit_bias,min_p,min_tokens,n,repetition_penalty,"
     "stop_token_ids,top_k";
 
 using Tensors = std::span<const Tensor>;
@@ -163,7 +163,7 @@ Json GenerativeModel::TextParameters() const {
   return parameters;
 }
 
-Error GenerativeModel::CheckConfig() const {
+Error GenerativeModel::CheckConfig() {
   if (config_.batching()) {
     return Error::InvalidArg(StrCat(
         "unable to load model '", config_.name, "': max_batch_size is ", config_.max_batch_size,
@@ -176,13 +176,15 @@ Error GenerativeModel::CheckConfig() const {
   return CheckTensors();
 }
 
-Error GenerativeModel::CheckTensors() const {
+Error GenerativeModel::CheckTensors() {
   const bool with_text = tokenizer_ != nullptr;
   for (const TensorConfig& input : config_.inputs) {
     NB_RETURN_IF_ERROR(Check(config_, input, kInputs, with_text));
   }
   for (const TensorConfig& output : config_.outputs) {
     NB_RETURN_IF_ERROR(Check(config_, output, kOutputs, with_text));
+    const bool is_counted = output.name != kInputCount;
+    if (is_counted && output.model_dims()[0] != -1) limits_.one_choice = true;
   }
   const auto has = [this](const char* name) { return config_.FindInput(name) != nullptr; };
   if ((has(kInputIds) || has(kTextInput)) && !config_.outputs.empty()) return Error();

@@ -47,8 +47,9 @@ class GenerativeModel {
   Error Complete(TRITONBACKEND_Model* handle);
   // Those of the configuration, and what the OpenAI routes want to know of a model with text.
   Json TextParameters() const;
-  Error CheckConfig() const;
-  Error CheckTensors() const;
+  Error CheckConfig();
+  // Notes, too, what they allow.
+  Error CheckTensors();
   // Tokenizer, end tokens, context and chat template, from the files that lie beside the network.
   Error LoadTokenizer(TRITONBACKEND_Model* handle, const std::filesystem::path& folder);
   Error ReadNotes(const std::filesystem::path& folder);

@@ -46,6 +46,10 @@ def save_text_models(repository: ModelRepository) -> None:
     generative_networks.save(repository.add("bare", None) / "1", tokenizer=True)
     config = f'backend: "generative"\n{parameters_text(EXACT)}'
     generative_networks.save(repository.add("tokens", config) / "1")
+    one = 'output { name: "text_output" data_type: TYPE_STRING dims: [ 1 ] }'
+    generative_networks.save(
+        repository.add("one_text", f"{config}\n{one}") / "1", tokenizer=True
+    )
     for name in ("chat", "half", "broken", "swapped"):
         generative_networks.save(repository.add(name, config) / "1", tokenizer=True)
     root = repository.root
@@ -206,6 +210,45 @@ def test_logprobs_are_those_of_the_network(server: ServerProcess) -> None:
     assert all(first[token] == other[token] for token in shared)
 
 
+def test_choices(server: ServerProcess) -> None:
+    """Each is the text of its own seed, streamed and whole, and the prompt is computed once."""
+
+    def cached() -> float:
+        return metric(server.metrics_url, "nereid_generation_cached_tokens", model="chat")
+
+    prompt = "a prompt of more than sixty-four bytes, that nobody else has: 8261904"
+    drawn: dict[str, Any] = {"temperature": 2, "logit_bias": {}, "seed": 7, "count": 20}
+    before = cached()
+    whole = generate(server, asked(prompt, n=4, **drawn))
+    poll_until("blocks found", lambda: cached() >= before + 3 * 64)
+    alone = [generate(server, asked(prompt, **{**drawn, "seed": 7 + i})) for i in range(4)]
+    assert whole["text_output"] == [one["text_output"] for one in alone]
+    assert len(set(whole["text_output"])) == 4
+    assert whole["output_ids"] == [token for one in alone for token in one["output_ids"]]
+    assert whole["num_output_tokens"] == [20] * 4
+    assert whole["num_input_tokens"] == len(tokens_of(prompt))
+    assert whole["finish_reason"] == ["length"] * 4
+    parts = events(server, asked(prompt, n=4, **drawn))
+    texts = ["".join(part["text_output"][i] for part in parts) for i in range(4)]
+    assert texts == whole["text_output"]
+    reasons = ["".join(part["finish_reason"][i] for part in parts) for i in range(4)]
+    assert reasons == ["length"] * 4
+
+
+def test_choices_that_end_at_different_times(server: ServerProcess) -> None:
+    drawn: dict[str, Any] = {"temperature": 2, "logit_bias": {str(END): 4}, "ignore_eos": False, "seed": 3}
+    whole = generate(server, asked(n=8, count=40, logprobs=0, **drawn))
+    counts = whole["num_output_tokens"]
+    assert len(set(counts)) > 3
+    assert [len(json.loads(one)) for one in whole["logprobs"]] == counts
+    assert sum(counts) == len(whole["output_ids"])
+    parts = events(server, asked(n=8, count=40, **drawn))
+    texts = ["".join(part["text_output"][i] for part in parts) for i in range(8)]
+    assert texts == whole["text_output"]
+    reasons = ["".join(part["finish_reason"][i] for part in parts) for i in range(8)]
+    assert reasons == whole["finish_reason"] == ["stop" if n < 40 else "length" for n in counts]
+
+
 def test_an_end_token_is_no_text(server: ServerProcess) -> None:
     document = asked(ignore_eos=False, logit_bias={str(END): 100}, min_tokens=5)
     answer = generate(server, document)
@@ -250,6 +293,12 @@ def test_without_configuration(server: ServerProcess) -> None:
             {**asked(), "input_ids": [1]},
             "chat",
             "the request has both of 'text_input' and 'input_ids': expected one of them",
+        ),
+        (
+            asked(n=2),
+            "one_text",
+            "sampling parameter 'n' is 2, and the configuration has outputs for one text: expected "
+            "1, or the dimensions [ -1 ] of all outputs",
         ),
         (asked(""), "chat", "input 'text_input' is empty: expected a token or more"),
         (
@@ -345,14 +394,15 @@ def test_what_is_no_text_is_refused(server: ServerProcess) -> None:
     stream.close()
 
 
-def test_a_cancelled_stream_gives_its_blocks_back(server: ServerProcess) -> None:
+@pytest.mark.parametrize("choices", [1, 3])
+def test_a_cancelled_stream_gives_its_blocks_back(server: ServerProcess, choices: int) -> None:
     def value(name: str, model: str = "chat") -> float:
         return metric(server.metrics_url, f"nereid_generation_{name}", model=model)
 
-    stream = GrpcStream(server, asked(count=8000), PROMPT.encode())
+    stream = GrpcStream(server, asked(count=2500, n=choices), PROMPT.encode())
     assert stream.next().as_numpy("text_output")[0]
     poll_until("blocks in use", lambda: value("blocks_used") > 0)
-    assert value("requests_running") == 1
+    poll_until("all choices", lambda: value("requests_running") == choices)
     stream.close(cancel=True)
     poll_until("all blocks back", lambda: value("blocks_used") == 0)
     assert value("requests_running") == 0
@@ -498,6 +548,40 @@ def test_logprobs_of_chats(client: openai.OpenAI) -> None:
         client.chat.completions.create(model="chat", **{**chosen, "logprobs": False})
 
 
+@pytest.mark.parametrize("stop", [None, "a"])
+def test_choices_of_chats(client: openai.OpenAI, stop: str | None) -> None:
+    chosen: dict[str, Any] = {
+        "messages": [{"role": "user", "content": "the"}],
+        "n": 3,
+        "seed": 5,
+        "temperature": 1.5,
+        "max_tokens": 30,
+        "stop": stop,
+        "extra_body": {"ignore_eos": True, "logit_bias": {"98": 3}},
+    }
+    whole = client.chat.completions.create(model="chat", **chosen)
+    assert [choice.index for choice in whole.choices] == [0, 1, 2]
+    contents = [choice.message.content for choice in whole.choices]
+    assert len(set(contents)) == 3
+    assert whole.usage is not None
+    if stop is None:
+        assert whole.usage.completion_tokens == 90
+    parts = list(
+        client.chat.completions.create(
+            model="chat", stream=True, stream_options={"include_usage": True}, **chosen
+        )
+    )
+    texts = [""] * 3
+    reasons: list[list[str]] = [[], [], []]
+    for part in parts:
+        for choice in part.choices:
+            texts[choice.index] += choice.delta.content or ""
+            reasons[choice.index] += [choice.finish_reason] if choice.finish_reason else []
+    assert texts == contents
+    assert reasons == [[choice.finish_reason] for choice in whole.choices]
+    assert parts[-1].usage == whole.usage
+
+
 def test_a_seed_gives_the_same_text(client: openai.OpenAI) -> None:
     def drawn(seed: int) -> str:
         chosen = {"seed": seed, "temperature": 1.5, "max_tokens": 30}
@@ -538,7 +622,7 @@ def test_without_max_tokens_an_answer_has_the_room_that_there_is(client: openai.
 
 
 @pytest.mark.parametrize(
-    "field", [{"n": 2}, {"suffix": "end"}, {"best_of": 2}, {"beams": 4}]
+    "field", [{"suffix": "end"}, {"best_of": 2}, {"beams": 4}]
 )
 def test_fields_that_are_refused(client: openai.OpenAI, field: dict[str, Any]) -> None:
     (name,) = field

@@ -2,7 +2,6 @@
 #include "backends/generative/loop/answer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -13,28 +12,13 @@
 namespace nereid_backend {
 namespace {
 
-Error AddText(TRITONBACKEND_Response* response, const char* name, std::string_view text) {
-  const int64_t one = 1;
-  NB_ASSIGN_OR_RETURN(char* const buffer, AllocateOutput(response, name, TRITONSERVER_TYPE_BYTES,
-                                                         &one, 1, BytesWireSize(text)));
-  WriteBytes(text, buffer);
-  return Error();
-}
-
-Error AddCount(TRITONBACKEND_Response* response, const char* name, uint32_t value) {
-  const int64_t one = 1;
-  NB_ASSIGN_OR_RETURN(char* const buffer, AllocateOutput(response, name, TRITONSERVER_TYPE_UINT32,
-                                                         &one, 1, sizeof(value)));
-  std::memcpy(buffer, &value, sizeof(value));
-  return Error();
-}
-
-Error AddTokens(TRITONBACKEND_Response* response, const std::vector<Token>& tokens) {
-  const auto count = static_cast<int64_t>(tokens.size());
-  const size_t size = tokens.size() * sizeof(Token);
-  NB_ASSIGN_OR_RETURN(char* const buffer, AllocateOutput(response, kOutputIds,
-                                                         TRITONSERVER_TYPE_INT64, &count, 1, size));
-  std::copy_n(reinterpret_cast<const char*>(tokens.data()), size, buffer);
+template <typename T>
+Error AddValues(TRITONBACKEND_Response* response, const char* name, TRITONSERVER_DataType type,
+                const std::vector<T>& values) {
+  const auto count = static_cast<int64_t>(values.size());
+  const size_t size = values.size() * sizeof(T);
+  NB_ASSIGN_OR_RETURN(char* const buffer, AllocateOutput(response, name, type, &count, 1, size));
+  std::copy_n(reinterpret_cast<const char*>(values.data()), size, buffer);
   return Error();
 }
 
@@ -67,10 +51,14 @@ Error ResponseAnswer::Begin(const Generation& generation) {
     return Error::InvalidArg(StrCat("sampling parameter '", kLogprobs,
                                     "' is given without the output of that name: expected both"));
   }
+  left_ = static_cast<size_t>(generation.choices);
+  choices_.resize(left_);
   if (!outputs_.text && stops_.empty() && !logprobs_) return Error();
   const size_t end = std::min(generation.prompt.size(), TextStream::kPromptTokens);
-  before_.assign(generation.prompt.end() - static_cast<std::ptrdiff_t>(end),
-                 generation.prompt.end());
+  for (Choice& choice : choices_) {
+    choice.before.assign(generation.prompt.end() - static_cast<std::ptrdiff_t>(end),
+                         generation.prompt.end());
+  }
   return Error();
 }
 
@@ -81,80 +69,131 @@ bool ResponseAnswer::IsCancelled() const {
   return cancelled;
 }
 
-void ResponseAnswer::AddLogprobs(Token token, std::span<const TokenLogprob> logprobs) {
+void ResponseAnswer::AddLogprobs(Choice* choice, Token token,
+                                 std::span<const TokenLogprob> logprobs) const {
   if (!logprobs_) return;
   TextStream::Decode decode;
   if (tokenizer_ != nullptr) {
     decode = [this](std::span<const Token> tokens) { return Decode(tokens); };
   }
-  if (!unsent_logprobs_.empty()) unsent_logprobs_ += ',';
-  unsent_logprobs_ += LogprobsJson(logprobs, decode, before_);
-  before_.push_back(token);
-  if (before_.size() > TextStream::kPromptTokens) before_.erase(before_.begin());
-}
-
-void ResponseAnswer::AddEnd(Token token, std::span<const TokenLogprob> logprobs) {
-  AddLogprobs(token, logprobs);
-  unsent_.push_back(token);
-}
-
-bool ResponseAnswer::Add(Token token, std::span<const TokenLogprob> logprobs) {
-  unsent_.push_back(token);
-  ++added_;
-  if (!text_.has_value() && (outputs_.text || !stops_.empty())) {
-    text_.emplace([this](std::span<const Token> tokens) { return Decode(tokens); }, before_,
-                  std::move(stops_), include_stop_);
+  if (!choice->unsent_logprobs.empty()) choice->unsent_logprobs += ',';
+  choice->unsent_logprobs += LogprobsJson(logprobs, decode, choice->before);
+  choice->before.push_back(token);
+  if (choice->before.size() > TextStream::kPromptTokens) {
+    choice->before.erase(choice->before.begin());
   }
-  AddLogprobs(token, logprobs);
-  if (!text_.has_value()) return false;
-  text_->Add(token, added_ >= min_tokens_);
-  unsent_text_ += text_->Take();
-  return text_->stopped();
+}
+
+void ResponseAnswer::AddEnd(size_t choice, Token token, std::span<const TokenLogprob> logprobs) {
+  AddLogprobs(&choices_[choice], token, logprobs);
+  choices_[choice].unsent.push_back(token);
+}
+
+bool ResponseAnswer::Add(size_t number, Token token, std::span<const TokenLogprob> logprobs) {
+  Choice& choice = choices_[number];
+  choice.unsent.push_back(token);
+  ++choice.added;
+  if (!choice.text.has_value() && (outputs_.text || !stops_.empty())) {
+    choice.text.emplace([this](std::span<const Token> tokens) { return Decode(tokens); },
+                        choice.before, stops_, include_stop_);
+  }
+  AddLogprobs(&choice, token, logprobs);
+  if (!choice.text.has_value()) return false;
+  choice.text->Add(token, choice.added >= min_tokens_);
+  choice.unsent_text += choice.text->Take();
+  return choice.text->stopped();
 }
 
 Error ResponseAnswer::Send() {
   // A text that is not whole yet is worth no response.
-  const bool nothing = outputs_.text ? unsent_text_.empty() : unsent_.empty();
+  const bool nothing = std::none_of(choices_.begin(), choices_.end(), [this](const Choice& one) {
+    return one.HasNews(outputs_.text);
+  });
   if (!stream_ || nothing || !HasCredit(factory_.get())) return Error();
-  return SendPart(0, "");
+  return SendNews(0);
 }
 
-Error ResponseAnswer::Finish(FinishReason reason) {
-  if (text_.has_value()) {
-    text_->Finish();
-    unsent_text_ += text_->Take();
-    if (text_->stopped()) reason = FinishReason::kStop;
+Error ResponseAnswer::Finish(size_t number, FinishReason reason) {
+  Choice& choice = choices_[number];
+  if (choice.text.has_value()) {
+    choice.text->Finish();
+    choice.unsent_text += choice.text->Take();
+    if (choice.text->stopped()) reason = FinishReason::kStop;
   }
-  return SendPart(TRITONSERVER_RESPONSE_COMPLETE_FINAL,
-                  reason == FinishReason::kStop ? "stop" : "length");
+  choice.reason = reason == FinishReason::kStop ? "stop" : "length";
+  return --left_ == 0 ? SendNews(TRITONSERVER_RESPONSE_COMPLETE_FINAL) : Send();
 }
 
-Error ResponseAnswer::SendPart(uint32_t flags, const char* reason) {
+Error ResponseAnswer::SendNews(uint32_t flags) {
   TRITONBACKEND_Response* response = nullptr;
   NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseNewFromFactory(&response, factory_.get()));
   const uint64_t output_start = NowNs();
-  if (Error filled = Fill(response, reason); !filled.ok()) {
+  if (Error filled = Fill(response); !filled.ok()) {
     NB_LOG_IF_ERROR(TRITONBACKEND_ResponseDelete(response), "failed to delete a response");
     return filled;
   }
-  unsent_.clear();
-  unsent_text_.clear();
-  unsent_logprobs_.clear();
+  for (Choice& choice : choices_) {
+    choice.unsent.clear();
+    choice.unsent_text.clear();
+    choice.unsent_logprobs.clear();
+    choice.reason = nullptr;
+  }
   NB_LOG_IF_ERROR(TRITONBACKEND_ResponseSend(response, flags, nullptr), "failed to send tokens");
   ReportResponse(instance_, factory_.get(), std::exchange(since_, NowNs()), output_start, nullptr);
   return Error();
 }
 
-Error ResponseAnswer::Fill(TRITONBACKEND_Response* response, const char* reason) const {
-  if (outputs_.text) NB_RETURN_IF_ERROR(AddText(response, kTextOutput, unsent_text_));
-  if (outputs_.tokens) NB_RETURN_IF_ERROR(AddTokens(response, unsent_));
-  if (logprobs_) {
-    NB_RETURN_IF_ERROR(AddText(response, kLogprobs, StrCat("[", unsent_logprobs_, "]")));
+template <typename F>
+Error ResponseAnswer::FillTexts(TRITONBACKEND_Response* response, const char* name,
+                                F text_of) const {
+  size_t size = 0;
+  for (const Choice& choice : choices_) size += BytesWireSize(text_of(choice));
+  const auto count = static_cast<int64_t>(choices_.size());
+  NB_ASSIGN_OR_RETURN(char* buffer,
+                      AllocateOutput(response, name, TRITONSERVER_TYPE_BYTES, &count, 1, size));
+  for (const Choice& choice : choices_) {
+    const auto text = text_of(choice);
+    WriteBytes(text, buffer);
+    buffer += BytesWireSize(text);
   }
-  if (outputs_.reason) NB_RETURN_IF_ERROR(AddText(response, kFinishReason, reason));
-  if (outputs_.input_count) NB_RETURN_IF_ERROR(AddCount(response, kInputCount, prompt_size_));
+  return Error();
+}
+
+Error ResponseAnswer::FillTokens(TRITONBACKEND_Response* response) const {
+  std::vector<Token> tokens;
+  std::vector<uint32_t> counts;
+  for (const Choice& choice : choices_) {
+    tokens.insert(tokens.end(), choice.unsent.begin(), choice.unsent.end());
+    counts.push_back(static_cast<uint32_t>(choice.unsent.size()));
+  }
+  if (outputs_.tokens) {
+    NB_RETURN_IF_ERROR(AddValues(response, kOutputIds, TRITONSERVER_TYPE_INT64, tokens));
+  }
   if (!outputs_.output_count) return Error();
-  return AddCount(response, kOutputCount, static_cast<uint32_t>(unsent_.size()));
+  return AddValues(response, kOutputCount, TRITONSERVER_TYPE_UINT32, counts);
+}
+
+Error ResponseAnswer::Fill(TRITONBACKEND_Response* response) const {
+  if (outputs_.text) {
+    NB_RETURN_IF_ERROR(FillTexts(response, kTextOutput, [](const Choice& choice) {
+      return std::string_view(choice.unsent_text);
+    }));
+  }
+  if (logprobs_) {
+    NB_RETURN_IF_ERROR(FillTexts(response, kLogprobs, [](const Choice& choice) {
+      return StrCat("[", choice.unsent_logprobs, "]");
+    }));
+  }
+  if (outputs_.reason) {
+    NB_RETURN_IF_ERROR(FillTexts(response, kFinishReason, [](const Choice& choice) {
+      return std::string_view(choice.reason == nullptr ? "" : choice.reason);
+    }));
+  }
+  if (outputs_.input_count) {
+    const std::vector<uint32_t> count = {prompt_size_};
+    NB_RETURN_IF_ERROR(AddValues(response, kInputCount, TRITONSERVER_TYPE_UINT32, count));
+  }
+  return FillTokens(response);
 }
 
 void ResponseAnswer::Fail(const Error& error) {

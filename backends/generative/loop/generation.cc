@@ -19,6 +19,8 @@ constexpr size_t kMostStops = 16;
 constexpr size_t kLongestStop = 256;
 // Each takes some time to become text.
 constexpr int64_t kMostLogprobs = 20;
+// As many as the frontend of OpenAI's routes lets through.
+constexpr int64_t kMostChoices = 128;
 
 Error Refuse(std::string_view name, const Json& value, std::string_view expected) {
   return Error::InvalidArg(
@@ -131,6 +133,7 @@ Error ReadOne(std::string_view name, const Json& value, Generation* to) {
   if (name == "stop_token_ids") return ReadTokens(name, value, &to->stop_tokens);
   if (name == "stop") return ReadStops(name, value, &to->stops);
   if (name == "include_stop_str_in_output") return ReadFlag(name, value, &to->include_stop);
+  if (name == "n") return ReadInteger(name, value, 1, kMostChoices, &to->choices);
   if (name == "logprobs") {
     return ReadInteger(name, value, 0, kMostLogprobs, &to->logprobs.emplace());
   }
@@ -139,7 +142,8 @@ Error ReadOne(std::string_view name, const Json& value, Generation* to) {
       "sampling parameter '", name,
       "' is unknown: expected temperature, top_k, top_p, min_p, repetition_penalty, "
       "presence_penalty, frequency_penalty, logit_bias, seed, max_tokens, min_tokens, ignore_eos, "
-      "stop_token_ids, stop, include_stop_str_in_output or logprobs"));
+      "stop_token_ids, stop, include_stop_str_in_output, logprobs "
+      "or n"));
 }
 
 Result<std::string> BytesOf(const InputView& input) {
@@ -247,6 +251,12 @@ Error CheckGeneration(const Generation& generation, const GenerationLimits& limi
   if (generation.max_tokens < 1 || generation.max_tokens > kMostTokens) {
     return Error::InvalidArg(
         StrCat("'", kMaxTokens, "' is ", generation.max_tokens, ": expected 1 to ", kMostTokens));
+  }
+  if (generation.choices > 1 && limits.one_choice) {
+    return Error::InvalidArg(
+        StrCat("sampling parameter 'n' is ", generation.choices,
+               ", and the configuration has outputs for one text: expected 1, or the dimensions "
+               "[ -1 ] of all outputs"));
   }
   for (const Token token : generation.prompt) {
     if (token >= 0 && (limits.vocabulary == 0 || token < limits.vocabulary)) continue;

@@ -26,6 +26,7 @@ inline constexpr const char* kStream = "stream";
 
 struct Generation {
   std::vector<Token> prompt;
+  int64_t choices = 1;     // sequences that follow it, each with a random choice of its own
   bool from_text = false;  // the prompt was a text
   int64_t max_tokens = 1;
   bool has_max_tokens = false;  // the request names it
@@ -46,6 +47,7 @@ struct GenerationLimits {
   int64_t context = 0;     // prompt and new tokens together; 0: unknown
   int64_t memory = 0;      // tokens for which there are blocks
   int64_t default_max_tokens = 512;
+  bool one_choice = false;  // the configuration has outputs for a single one
 };
 
 // Reads the object of the input sampling_parameters. INVALID_ARG for names and values that are

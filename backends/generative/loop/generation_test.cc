@@ -31,7 +31,7 @@ TEST(GenerationTest, ReadsSamplingParameters) {
                       "repetition_penalty": 1.1, "presence_penalty": -0.5, "frequency_penalty": 2,
                       "max_tokens": 7, "min_tokens": 2, "ignore_eos": true,
                       "stop_token_ids": [3, 5], "logit_bias": {"12": -100}, "stop": ["é", "ab"],
-                      "include_stop_str_in_output": true, "logprobs": 5})",
+                      "include_stop_str_in_output": true, "logprobs": 5, "n": 3})",
                   &one)
                   .ok());
   EXPECT_EQ(one.sampling.temperature, 0.5);
@@ -50,6 +50,7 @@ TEST(GenerationTest, ReadsSamplingParameters) {
   EXPECT_THAT(one.stops, ElementsAre("é", "ab"));
   EXPECT_TRUE(one.include_stop);
   EXPECT_EQ(one.logprobs, 5);
+  EXPECT_EQ(one.choices, 3);
 }
 
 TEST(GenerationTest, WhatIsNotGivenOrNullStaysAsItIs) {
@@ -129,6 +130,11 @@ TEST(GenerationTest, ChecksThePromptAgainstTheNetwork) {
   EXPECT_EQ(Refusal(one, {.context = 9}),
             "the prompt of 3 tokens and 7 new ones are more than the 9 tokens of the network's "
             "context");
+  one.choices = 2;
+  EXPECT_EQ(Refusal(one, {}), "");
+  EXPECT_EQ(Refusal(one, {.one_choice = true}),
+            "sampling parameter 'n' is 2, and the configuration has outputs for one text: expected "
+            "1, or the dimensions [ -1 ] of all outputs");
   one.max_tokens = 0;
   EXPECT_EQ(Refusal(one, {}), "'max_tokens' is 0: expected 1 to 1073741824");
   one.max_tokens = 1;

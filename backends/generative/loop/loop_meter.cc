@@ -23,7 +23,7 @@ constexpr auto kHistogram = TRITONSERVER_METRIC_KIND_HISTOGRAM;
 // In the order of MetricsMeter::Values, then the histograms.
 constexpr Description kMetrics[] = {
     {kCounter, "nereid_generation_prompt_tokens",
-     "Number of tokens of prompts, once more for each preemption"},
+     "Number of tokens of prompts, once more for each preemption and each further choice"},
     {kCounter, "nereid_generation_cached_tokens",
      "Number of tokens of prompts that were found in the prefix cache"},
     {kCounter, "nereid_generation_tokens", "Number of tokens that were generated"},

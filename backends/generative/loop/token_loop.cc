@@ -94,30 +94,40 @@ void TokenLoop::Run() {
   }
 }
 
-void TokenLoop::Admit(Arrival arrival) {
-  Generation& wanted = arrival.generation;
-  const std::shared_ptr<Answer> answer = std::move(arrival.answer);
+uint64_t TokenLoop::Begin(const std::shared_ptr<Request>& request, size_t choice,
+                          std::span<const Token> prompt, uint64_t since) {
   const uint64_t id = next_id_++;
+  request->sequences.push_back(id);
+  sequences_.emplace(
+      id, Sequence{.request = request,
+                   .choice = choice,
+                   .sampler = Sampler(request->wanted.sampling, request->seed + choice, prompt),
+                   .since = since});
+  return id;
+}
+
+void TokenLoop::Admit(Arrival arrival) {
+  const std::shared_ptr<Answer> answer = std::move(arrival.answer);
+  const uint64_t id = next_id_;
   const Error error = Guarded("admission", [&]() -> Error {
-    Sequence sequence{
-        .answer = answer,
-        .sampler = Sampler(wanted.sampling, wanted.seed ? *wanted.seed : AnySeed(), wanted.prompt),
-        .ends = wanted.stop_tokens,
-        .min_tokens = wanted.min_tokens,
-        .max_tokens = wanted.max_tokens,
-        .logprobs = wanted.logprobs,
-        .since = arrival.since};
+    std::vector<Token> prompt = std::move(arrival.generation.prompt);
+    const auto request = std::make_shared<Request>();
+    request->answer = answer;
+    request->wanted = std::move(arrival.generation);
+    const Generation& wanted = request->wanted;
+    request->seed = wanted.seed ? *wanted.seed : AnySeed();
+    request->ends = wanted.stop_tokens;
     if (!wanted.ignore_end) {
-      sequence.ends.insert(sequence.ends.end(), end_tokens_.begin(), end_tokens_.end());
+      request->ends.insert(request->ends.end(), end_tokens_.begin(), end_tokens_.end());
     }
-    const size_t prompt = wanted.prompt.size();
+    Begin(request, 0, prompt, arrival.since);
+    const size_t size = prompt.size();
     switch (scheduler_.Add(
-        {.id = id, .prompt = std::move(wanted.prompt), .max_new_tokens = wanted.max_tokens})) {
+        {.id = id, .prompt = std::move(prompt), .max_new_tokens = wanted.max_tokens})) {
       case TokenScheduler::Admission::kTaken:
-        sequences_.emplace(id, std::move(sequence));
         return Error();
       case TokenScheduler::Admission::kNeverFits:
-        return NeverFits(limits_, prompt, wanted.max_tokens);
+        return NeverFits(limits_, size, wanted.max_tokens);
       case TokenScheduler::Admission::kTooManyWait:
         return TooManyWait(limits_);
     }
@@ -132,7 +142,7 @@ void TokenLoop::Admit(Arrival arrival) {
 Error TokenLoop::EndCancelled() {
   std::vector<uint64_t> cancelled;
   for (const auto& [id, sequence] : sequences_) {
-    if (sequence.answer->IsCancelled()) cancelled.push_back(id);
+    if (sequence.request->answer->IsCancelled()) cancelled.push_back(id);
   }
   const Error error(TRITONSERVER_ERROR_CANCELLED, "the request was cancelled");
   for (const uint64_t id : cancelled) Fail(id, error);
@@ -165,41 +175,77 @@ Error TokenLoop::RunStep(Step* step) {
 }
 
 Error TokenLoop::Choose(uint64_t id, std::span<const float> logits, std::vector<Chosen>* chosen) {
+  const Sequence& sequence = sequences_.at(id);
+  if (sequence.choice == 0 && sequence.generated == 0) {
+    NB_RETURN_IF_ERROR(BeginOthers(id, logits, chosen));
+  }
+  NB_ASSIGN_OR_RETURN(const Chosen next, ChooseToken(id, logits));
+  if (!next.reason.has_value()) scheduler_.Append(id, next.token);
+  chosen->push_back(next);
+  return Error();
+}
+
+Error TokenLoop::BeginOthers(uint64_t first, std::span<const float> logits,
+                             std::vector<Chosen>* chosen) {
+  const std::shared_ptr<Request> request = sequences_.at(first).request;
+  const uint64_t since = sequences_.at(first).since;
+  const std::span<const Token> prompt = scheduler_.TokensOf(first);
+  for (int64_t choice = 1; choice < request->wanted.choices; ++choice) {
+    const uint64_t id = Begin(request, static_cast<size_t>(choice), prompt, since);
+    NB_ASSIGN_OR_RETURN(const Chosen next, ChooseToken(id, logits));
+    chosen->push_back(next);
+    if (next.reason.has_value()) continue;
+    std::vector<Token> tokens(prompt.begin(), prompt.end());
+    tokens.push_back(next.token);
+    const auto admission = scheduler_.Add({.id = id,
+                                           .prompt = std::move(tokens),
+                                           .max_new_tokens = request->wanted.max_tokens - 1,
+                                           .counted = false});
+    // It needs no more than the first one, which was taken.
+    if (admission != TokenScheduler::Admission::kTaken) {
+      return Error::Internal("a further choice of a request was not taken");
+    }
+  }
+  return Error();
+}
+
+Result<TokenLoop::Chosen> TokenLoop::ChooseToken(uint64_t id, std::span<const float> logits) {
   Sequence& sequence = sequences_.at(id);
-  const bool may_end = sequence.generated >= sequence.min_tokens;
+  const Request& request = *sequence.request;
+  Answer& answer = *request.answer;
+  const bool may_end = sequence.generated >= request.wanted.min_tokens;
   const std::optional<Token> token = sequence.sampler.Sample(
-      logits, may_end ? std::span<const Token>() : std::span<const Token>(sequence.ends));
+      logits, may_end ? std::span<const Token>() : std::span<const Token>(request.ends));
   if (!token.has_value()) return Error::Internal("the network's logits are not numbers");
   ++sequence.generated;
   Measure(&sequence);
   std::vector<TokenLogprob> logprobs;
-  if (sequence.logprobs.has_value()) {
-    logprobs = LogprobsOf(logits, *token, static_cast<size_t>(*sequence.logprobs));
+  if (const auto top = request.wanted.logprobs) {
+    logprobs = LogprobsOf(logits, *token, static_cast<size_t>(*top));
   }
-  bool ends = std::find(sequence.ends.begin(), sequence.ends.end(), *token) != sequence.ends.end();
+  bool ends = std::find(request.ends.begin(), request.ends.end(), *token) != request.ends.end();
   if (ends) {
-    sequence.answer->AddEnd(*token, logprobs);
+    answer.AddEnd(sequence.choice, *token, logprobs);
   } else {
-    ends = sequence.answer->Add(*token, logprobs);
+    ends = answer.Add(sequence.choice, *token, logprobs);
   }
   std::optional<FinishReason> reason;
   if (ends) {
     reason = FinishReason::kStop;
-  } else if (sequence.generated == sequence.max_tokens) {
+  } else if (sequence.generated == request.wanted.max_tokens) {
     reason = FinishReason::kLength;
-  } else {
-    scheduler_.Append(id, *token);
   }
-  chosen->push_back({id, reason});
-  return Error();
+  return Chosen{id, *token, reason};
 }
 
 Error TokenLoop::Deliver(const Chosen& chosen) {
-  Sequence& sequence = sequences_.at(chosen.id);
-  if (!chosen.reason.has_value()) return sequence.answer->Send();
-  NB_RETURN_IF_ERROR(sequence.answer->Finish(*chosen.reason));
+  const auto found = sequences_.find(chosen.id);
+  if (found == sequences_.end()) return Error();  // its request has failed
+  Answer& answer = *found->second.request->answer;
+  if (!chosen.reason.has_value()) return answer.Send();
+  NB_RETURN_IF_ERROR(answer.Finish(found->second.choice, *chosen.reason));
   scheduler_.End(chosen.id);
-  sequences_.erase(chosen.id);
+  sequences_.erase(found);
   return Error();
 }
 
@@ -232,9 +278,12 @@ void TokenLoop::MeasureStep() {
 void TokenLoop::Fail(uint64_t id, const Error& error) {
   const auto found = sequences_.find(id);
   if (found == sequences_.end()) return;
-  found->second.answer->Fail(error);
-  scheduler_.End(id);
-  sequences_.erase(found);
+  const std::shared_ptr<Request> request = found->second.request;
+  request->answer->Fail(error);
+  for (const uint64_t one : request->sequences) {
+    scheduler_.End(one);
+    sequences_.erase(one);
+  }
 }
 
 void TokenLoop::FailStep(const Step& step, const Error& error) {

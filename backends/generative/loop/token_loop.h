@@ -2,6 +2,9 @@
 // TokenLoop: a thread that generates for all requests of an instance together: it plans a step,
 // lets the network compute it, chooses tokens and sends them, until no request is left.
 //
+// A request with several choices has one sequence until its prompt is computed. The others begin
+// with a token from the same logits, and find the blocks of the prompt.
+//
 // An error of the network ends the requests of that step, and the others go on. A cancelled request
 // ends before the next step. Thread-safe.
 #ifndef NEREID_BACKENDS_GENERATIVE_LOOP_TOKEN_LOOP_H_
@@ -45,14 +48,19 @@ class TokenLoop {
     std::shared_ptr<Answer> answer;
     uint64_t since;  // when it came
   };
-  struct Sequence {
+  // A request that generates.
+  struct Request {
     std::shared_ptr<Answer> answer;
-    Sampler sampler;
+    Generation wanted;  // without the prompt
+    uint64_t seed = 0;  // of the first choice; each other one has the next
     std::vector<Token> ends;
+    std::vector<uint64_t> sequences;  // that began
+  };
+  struct Sequence {
+    std::shared_ptr<Request> request;
+    size_t choice = 0;
+    Sampler sampler;
     int64_t generated = 0;
-    int64_t min_tokens = 0;
-    int64_t max_tokens = 0;
-    std::optional<int64_t> logprobs;
     uint64_t since = 0;  // its last token, or its arrival
   };
 
@@ -62,19 +70,26 @@ class TokenLoop {
   bool Await(std::vector<Arrival>* arrived);
   Error RunStep(Step* step);
   void Admit(Arrival arrival);
+  // Makes the sequence of a choice, which the scheduler does not know yet.
+  uint64_t Begin(const std::shared_ptr<Request>& request, size_t choice,
+                 std::span<const Token> prompt, uint64_t since);
   Error EndCancelled();
   // A sequence that has got a token in this step; `reason`: that was its last one.
   struct Chosen {
     uint64_t id;
+    Token token;
     std::optional<FinishReason> reason;
   };
-  // Chooses the next token of a sequence.
+  // Chooses the next token of a sequence, and of all choices if that is the first of the request.
   Error Choose(uint64_t id, std::span<const float> logits, std::vector<Chosen>* chosen);
+  Error BeginOthers(uint64_t first, std::span<const float> logits, std::vector<Chosen>* chosen);
+  Result<Chosen> ChooseToken(uint64_t id, std::span<const float> logits);
   // Sends what there is of a sequence, and ends it if that was the last.
   Error Deliver(const Chosen& chosen);
   // Tells the meter of a token, and of a step.
   void Measure(Sequence* sequence);
   void MeasureStep();
+  // Ends a sequence, and the others of its request with it.
   void Fail(uint64_t id, const Error& error);
   // Ends the sequences of a step that failed; all, if it has none.
   void FailStep(const Step& step, const Error& error);

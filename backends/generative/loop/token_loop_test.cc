@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <future>
 #include <stdexcept>
@@ -43,6 +44,8 @@ class CountingNetwork : public StepNetwork {
 // What a client gets. It outlives its answer.
 struct Client {
   std::vector<Token> tokens;                        // constant from the end on
+  std::vector<std::vector<Token>> choices;          // the tokens of each
+  size_t left = 1;                                  // choices without an end
   std::vector<std::vector<TokenLogprob>> logprobs;  // of each
   int sent = 0;
   bool has_end_token = false;
@@ -60,26 +63,34 @@ class ClientAnswer : public Answer {
   explicit ClientAnswer(Client* client) : client_(client) {}
 
   bool IsCancelled() const override { return client_->gives_up; }
-  bool Add(Token token, std::span<const TokenLogprob> logprobs) override {
-    client_->tokens.push_back(token);
+  bool Add(size_t choice, Token token, std::span<const TokenLogprob> logprobs) override {
+    Note(choice, token);
     client_->logprobs.emplace_back(logprobs.begin(), logprobs.end());
     return token == client_->stop;
   }
-  void AddEnd(Token token, std::span<const TokenLogprob> /*logprobs*/) override {
-    client_->tokens.push_back(token);
+  void AddEnd(size_t choice, Token token, std::span<const TokenLogprob> /*logprobs*/) override {
+    Note(choice, token);
     client_->has_end_token = true;
   }
   Error Send() override {
     ++client_->sent;
     return client_->refuses ? Error::Internal("no buffer") : Error();
   }
-  Error Finish(FinishReason reason) override {
+  Error Finish(size_t /*choice*/, FinishReason reason) override {
+    if (--client_->left > 0) return Error();
     client_->end.set_value(reason == FinishReason::kStop ? "stop" : "length");
     return Error();
   }
+  // Once: a second value would throw.
   void Fail(const Error& error) override { client_->end.set_value(error.message()); }
 
  private:
+  void Note(size_t choice, Token token) {
+    client_->tokens.push_back(token);
+    client_->choices.resize(std::max(client_->choices.size(), choice + 1));
+    client_->choices[choice].push_back(token);
+  }
+
   Client* const client_;
 };
 
@@ -133,6 +144,61 @@ TEST_F(TokenLoopTest, TellsHowProbableTokensWereIfThatIsWanted) {
   Add({1}, 1, &other);
   EXPECT_EQ(other.End(), "length");
   EXPECT_EQ(other.logprobs[0].size(), 0u);
+}
+
+TEST_F(TokenLoopTest, ChoicesAreThoseOfSeedsThatFollow) {
+  const auto ask = [this](uint64_t seed, int64_t choices) {
+    Client client;
+    client.left = static_cast<size_t>(choices);
+    Generation generation;
+    generation.prompt = {0, 1, 2};
+    generation.max_tokens = 4;
+    generation.choices = choices;
+    generation.seed = seed;
+    generation.ignore_end = true;
+    generation.sampling.temperature = 5;
+    generation.sampling.logit_bias = {{kPoison, -100}, {kNoNumbers, -100}};
+    loop_->Add(std::move(generation), std::make_unique<ClientAnswer>(&client));
+    EXPECT_EQ(client.End(), "length");
+    return client.choices;
+  };
+  // All of them want eight blocks, and there are four.
+  const std::vector<std::vector<Token>> choices = ask(40, 3);
+  ASSERT_EQ(choices.size(), 3u);
+  for (size_t i = 0; i < choices.size(); ++i) {
+    EXPECT_THAT(ask(40 + i, 1), ElementsAre(choices[i]));
+  }
+  EXPECT_NE(choices[0], choices[1]);
+}
+
+TEST_F(TokenLoopTest, ChoicesMayEndWithTheirFirstToken) {
+  Client client;
+  client.left = 4;
+  Generation generation;
+  generation.prompt = {6};
+  generation.max_tokens = 5;
+  generation.choices = 4;
+  generation.sampling.temperature = 0;
+  loop_->Add(std::move(generation), std::make_unique<ClientAnswer>(&client));
+  EXPECT_EQ(client.End(), "stop");
+  EXPECT_THAT(client.tokens, ElementsAre(7, 7, 7, 7));
+}
+
+TEST_F(TokenLoopTest, AnErrorOfAChoiceEndsTheOthers) {
+  Client client, next;
+  client.left = 3;
+  Generation generation;
+  generation.prompt = {kPoison - 2};
+  generation.max_tokens = 5;
+  generation.choices = 3;
+  generation.ignore_end = true;
+  generation.sampling.temperature = 0;
+  generation.sampling.logit_bias = {{kNoNumbers, -1000}, {kPoison, 1000}};
+  loop_->Add(std::move(generation), std::make_unique<ClientAnswer>(&client));
+  EXPECT_EQ(client.End(), "poison");
+  EXPECT_THAT(client.tokens, ElementsAre(kPoison, kPoison, kPoison));
+  Add({0}, 2, &next);
+  EXPECT_EQ(next.End(), "length");
 }
 
 TEST_F(TokenLoopTest, AnEndTokenIsTheLast) {
@@ -262,6 +328,35 @@ TEST(TokenLoopMeterTest, IsToldOfTokensAndBlocks) {
   EXPECT_EQ(notes.counts.blocks, 4u);
   EXPECT_EQ(notes.counts.used_blocks, 0u);
   EXPECT_EQ(notes.counts.running, 0u);
+}
+
+TEST(TokenLoopMeterTest, ChoicesShareTheBlocksOfTheirPrompt) {
+  NotingMeter::Notes notes;
+  Client client;
+  client.left = 3;
+  {
+    // No other request may wait, and one sequence runs at a time.
+    TokenLoop loop(std::make_unique<CountingNetwork>(),
+                   {.blocks = 20, .block_size = 2, .max_step_tokens = 4, .max_waiting = 1}, {},
+                   std::make_unique<NotingMeter>(&notes));
+    Generation generation;
+    generation.prompt = {0, 1, 2, 3, 4};
+    generation.max_tokens = 3;
+    generation.choices = 3;
+    generation.sampling.temperature = 0;
+    loop.Add(std::move(generation), std::make_unique<ClientAnswer>(&client));
+    EXPECT_EQ(client.End(), "length");
+  }
+  EXPECT_THAT(client.choices,
+              ElementsAre(ElementsAre(5, 6, 7), ElementsAre(5, 6, 7), ElementsAre(5, 6, 7)));
+  EXPECT_EQ(notes.first, 3);
+  EXPECT_EQ(notes.next, 6);
+  EXPECT_EQ(notes.counts.generated_tokens, 9u);
+  // Two full blocks of the prompt; the third one has a token of the choice. It is full, too, and
+  // the same for those that come later.
+  EXPECT_EQ(notes.counts.prompt_tokens, 5u + 6u + 6u);
+  EXPECT_GE(notes.counts.cached_tokens, 4u + 4u);
+  EXPECT_EQ(notes.counts.used_blocks, 0u);
 }
 
 TEST(TokenLoopAdmissionTest, RefusesWhenTooManyWait) {

@@ -46,7 +46,7 @@ TokenScheduler::Admission TokenScheduler::Add(SequenceSpec spec) {
   // The last token is never an input of the network.
   const size_t longest = spec.prompt.size() + static_cast<size_t>(spec.max_new_tokens) - 1;
   if (BlocksFor(longest) > pool_.size()) return Admission::kNeverFits;
-  if (waiting_.size() >= limits_.max_waiting) return Admission::kTooManyWait;
+  if (spec.counted && waiting_.size() >= limits_.max_waiting) return Admission::kTooManyWait;
   auto sequence = std::make_unique<Sequence>();
   sequence->id = spec.id;
   sequence->tokens = std::move(spec.prompt);

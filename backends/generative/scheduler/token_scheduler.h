@@ -38,6 +38,7 @@ struct SequenceSpec {
   int64_t priority = 0;        // lower comes first
   std::string tenant;
   TokenTime deadline = TokenTime::max();
+  bool counted = true;  // among those that wait; false: it belongs to a request that was taken
 };
 
 // What a step computes of one sequence.

@@ -170,6 +170,9 @@ TEST(TokenSchedulerTest, WhatCannotFitIsRefusedAndTheQueueIsBounded) {
   EXPECT_EQ(engine.Add(2, Prompt(10), 7), Admission::kTaken);
   EXPECT_EQ(engine.Add(3, Prompt(16), 1), Admission::kTaken);
   EXPECT_EQ(engine.Add(4, Prompt(1), 1), Admission::kTooManyWait);
+  SequenceSpec part{.id = 5, .prompt = Prompt(1), .counted = false};
+  EXPECT_EQ(engine.scheduler.Add(part), Admission::kTaken);
+  engine.scheduler.End(5);
   engine.RunAll();
   EXPECT_EQ(engine.scheduler.pool().available(), 4u);
 }
