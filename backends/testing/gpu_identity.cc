@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "backends/sdk/log.h"
@@ -154,6 +155,36 @@ Error CopyOnGpu(int32_t gpu, const Allocations& blocks, const std::vector<Placed
   return error;
 }
 
+// The handle of a tensor's allocation, as the parameter `name` in hexadecimal digits; none if the
+// server knows none.
+Error TellHandle(TRITONBACKEND_Response* response, const char* name,
+                 TRITONSERVER_BufferAttributes* attributes) {
+  void* handle = nullptr;
+  NB_RETURN_IF_ERROR(TRITONSERVER_BufferAttributesCudaIpcHandle(attributes, &handle));
+  if (handle == nullptr) return Error();
+  constexpr size_t kBytes = 64;
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (size_t i = 0; i < kBytes; ++i) {
+    const auto byte = static_cast<const unsigned char*>(handle)[i];
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return Error(TRITONBACKEND_ResponseSetStringParameter(response, name, text.c_str()));
+}
+
+Error TellHandles(TRITONBACKEND_Response* response, TRITONBACKEND_Input* input,
+                  TRITONBACKEND_Output* output) {
+  const void* base = nullptr;
+  TRITONSERVER_BufferAttributes* attributes = nullptr;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_InputBufferAttributes(input, 0, &base, &attributes));
+  if (attributes != nullptr) {
+    NB_RETURN_IF_ERROR(TellHandle(response, "input_ipc_handle", attributes));
+  }
+  NB_RETURN_IF_ERROR(TRITONBACKEND_OutputBufferAttributes(output, &attributes));
+  return TellHandle(response, "output_ipc_handle", attributes);
+}
+
 Error Answer(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* request,
              TRITONBACKEND_Response* response) {
   TRITONSERVER_InstanceGroupKind kind = TRITONSERVER_INSTANCEGROUPKIND_AUTO;
@@ -179,6 +210,7 @@ Error Answer(TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* reque
   NB_ASSIGN_OR_RETURN(const Allocations blocks, AllocateAll(instance, gpu, out.byte_size));
   NB_RETURN_IF_ERROR(CopyOnGpu(gpu, blocks, pieces, out));
   if (!out.on_gpu()) std::memcpy(out.base, blocks.out.base(), out.byte_size);
+  NB_RETURN_IF_ERROR(TellHandles(response, input.handle, output));
   NB_RETURN_IF_ERROR(TRITONBACKEND_ResponseSetBoolParameter(response, "input_on_gpu",
                                                             !pieces.empty() && pieces[0].on_gpu()));
   NB_RETURN_IF_ERROR(

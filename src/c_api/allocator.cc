@@ -4,13 +4,17 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <memory>
+
 #include "base/log.h"
+#include "base/status_macros.h"
 #include "c_api/callbacks.h"
 #include "c_objects/buffer_attributes.h"
 #include "c_objects/error.h"
 
 using nereid::Ask;
 using nereid::CaughtError;
+using nereid::CudaIpcHandle;
 using nereid::MemoryPlace;
 using nereid::MemoryType;
 using nereid::OutputBuffer;
@@ -36,7 +40,7 @@ absl::Status TRITONSERVER_ResponseAllocator::Allocate(const char* tensor_name,
                                             buffer->byte_size, " bytes of output '", tensor_name,
                                             "'"));
   }
-  status = Describe(tensor_name, allocator_userp, *buffer);
+  status = Describe(tensor_name, allocator_userp, buffer);
   // The response never sees a buffer returned with an error.
   if (!status.ok() && buffer->base != nullptr) Release(*buffer);
   return status;
@@ -44,15 +48,19 @@ absl::Status TRITONSERVER_ResponseAllocator::Allocate(const char* tensor_name,
 
 absl::Status TRITONSERVER_ResponseAllocator::Describe(const char* tensor_name,
                                                       void* allocator_userp,
-                                                      const OutputBuffer& buffer) const {
+                                                      OutputBuffer* buffer) const {
   if (attributes_fn == nullptr) return absl::OkStatus();
   TRITONSERVER_BufferAttributes attributes;
-  attributes.byte_size = buffer.byte_size;
-  attributes.memory_type = static_cast<TRITONSERVER_MemoryType>(buffer.place.type);
-  attributes.memory_type_id = buffer.place.id;
-  return Ask("buffer attributes", [&] {
-    return attributes_fn(handle(), tensor_name, &attributes, allocator_userp, buffer.userp);
-  });
+  attributes.byte_size = buffer->byte_size;
+  attributes.memory_type = static_cast<TRITONSERVER_MemoryType>(buffer->place.type);
+  attributes.memory_type_id = buffer->place.id;
+  RETURN_IF_ERROR(Ask("buffer attributes", [&] {
+    return attributes_fn(handle(), tensor_name, &attributes, allocator_userp, buffer->userp);
+  }));
+  if (attributes.cuda_ipc_handle.has_value()) {
+    buffer->ipc_handle = std::make_shared<const CudaIpcHandle>(*attributes.cuda_ipc_handle);
+  }
+  return absl::OkStatus();
 }
 
 void TRITONSERVER_ResponseAllocator::Release(const OutputBuffer& buffer) const {

@@ -30,9 +30,9 @@ struct TRITONSERVER_ResponseAllocator final : public nereid::OutputAllocator {
   TRITONSERVER_ResponseAllocatorQueryFn_t query_fn = nullptr;
 
  private:
-  // Passes a new buffer to the attributes callback.
+  // Passes a new buffer to the attributes callback, which may give its handle.
   absl::Status Describe(const char* tensor_name, void* allocator_userp,
-                        const nereid::OutputBuffer& buffer) const;
+                        nereid::OutputBuffer* buffer) const;
   // The allocator as passed to the callbacks, which do not change it.
   TRITONSERVER_ResponseAllocator* handle() const {
     return const_cast<TRITONSERVER_ResponseAllocator*>(this);

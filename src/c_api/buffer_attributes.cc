@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // TRITONSERVER_BufferAttributes*: the attributes of a buffer besides its address.
 #include "c_objects/buffer_attributes.h"
+
+#include <cstring>
+#include <optional>
+
 #include "c_objects/error.h"
 
 using nereid::CaughtError;
+using nereid::CudaIpcHandle;
 
 extern "C" {
 
@@ -41,7 +46,12 @@ TRITONSERVER_Error* TRITONSERVER_BufferAttributesSetMemoryType(
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesSetCudaIpcHandle(
     TRITONSERVER_BufferAttributes* buffer_attributes, void* cuda_ipc_handle) try {
-  buffer_attributes->cuda_ipc_handle = cuda_ipc_handle;
+  if (cuda_ipc_handle == nullptr) {
+    buffer_attributes->cuda_ipc_handle.reset();
+    return nullptr;
+  }
+  std::optional<CudaIpcHandle>& kept = buffer_attributes->cuda_ipc_handle;
+  std::memcpy(kept.emplace().data(), cuda_ipc_handle, sizeof(CudaIpcHandle));
   return nullptr;
 } catch (...) {
   return CaughtError();
@@ -73,7 +83,8 @@ TRITONSERVER_Error* TRITONSERVER_BufferAttributesMemoryType(
 
 TRITONSERVER_Error* TRITONSERVER_BufferAttributesCudaIpcHandle(
     TRITONSERVER_BufferAttributes* buffer_attributes, void** cuda_ipc_handle) try {
-  *cuda_ipc_handle = buffer_attributes->cuda_ipc_handle;
+  std::optional<CudaIpcHandle>& kept = buffer_attributes->cuda_ipc_handle;
+  *cuda_ipc_handle = kept.has_value() ? kept->data() : nullptr;
   return nullptr;
 } catch (...) {
   return CaughtError();

@@ -65,9 +65,11 @@ absl::StatusOr<InferInput*> FindInput(InferRequest* request, const char* name) {
 }
 
 // Appends to the buffers for instances with `host_policy`, or, if that is null, for all instances.
+// `ipc_handle` may be null.
 absl::Status AppendData(InferRequest* request, const char* name, const void* base, size_t byte_size,
                         TRITONSERVER_MemoryType memory_type, int64_t memory_type_id,
-                        const char* host_policy) {
+                        const char* host_policy,
+                        const nereid::CudaIpcHandle* ipc_handle = nullptr) {
   ASSIGN_OR_RETURN(InferInput* const input, FindInput(request, name));
   const bool on_used_gpu = memory_type == TRITONSERVER_MEMORY_GPU &&
                            request->model()->devices().Get(memory_type_id) != nullptr;
@@ -78,8 +80,9 @@ absl::Status AppendData(InferRequest* request, const char* name, const void* bas
                      TRITONSERVER_MemoryTypeString(memory_type),
                      " memory, which this server cannot read; give it in CPU memory"));
   }
-  const nereid::InputBuffer buffer{
+  nereid::InputBuffer buffer{
       base, byte_size, MemoryPlace{static_cast<nereid::MemoryType>(memory_type), memory_type_id}};
+  if (ipc_handle != nullptr) buffer.ipc_handle = input->KeepHandle(*ipc_handle);
   if (host_policy == nullptr) {
     input->AppendBuffer(buffer);
   } else {
@@ -347,9 +350,10 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputDataWithBufferAttrib
     TRITONSERVER_InferenceRequest* inference_request, const char* name, const void* base,
     TRITONSERVER_BufferAttributes* buffer_attributes) try {
   return Change(inference_request, [&](InferRequest* request) {
+    const auto& handle = buffer_attributes->cuda_ipc_handle;
     return AppendData(request, name, base, buffer_attributes->byte_size,
                       buffer_attributes->memory_type, buffer_attributes->memory_type_id,
-                      /*host_policy=*/nullptr);
+                      /*host_policy=*/nullptr, handle.has_value() ? &*handle : nullptr);
   });
 } catch (...) {
   return CaughtError();

@@ -5,14 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "model/memory_kind.h"
 #include "triton/core/tritonserver.h"
 
 struct TRITONSERVER_BufferAttributes {
   size_t byte_size = 0;
   TRITONSERVER_MemoryType memory_type = TRITONSERVER_MEMORY_CPU;
   int64_t memory_type_id = 0;
-  void* cuda_ipc_handle = nullptr;
+  std::optional<nereid::CudaIpcHandle> cuda_ipc_handle;
 };
 
 #endif  // NEREID_C_OBJECTS_BUFFER_ATTRIBUTES_H_

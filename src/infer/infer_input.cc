@@ -19,8 +19,14 @@ void InferInput::RemoveAllBuffers() {
   pieces_.reset();
   attributes_.reset();
   policy_buffers_.reset();
+  handles_.reset();
   on_gpu_ = false;
   on_host_.reset();
+}
+
+const CudaIpcHandle* InferInput::KeepHandle(const CudaIpcHandle& handle) {
+  if (handles_ == nullptr) handles_ = std::make_unique<std::forward_list<CudaIpcHandle>>();
+  return &handles_->emplace_front(handle);
 }
 
 void InferInput::BeginReading(const ServingModel* model) {
@@ -79,6 +85,9 @@ TRITONSERVER_BufferAttributes* InferInput::AttributesOf(uint32_t index) {
       attributes_[i].byte_size = buffers_[i].byte_size;
       attributes_[i].memory_type = static_cast<TRITONSERVER_MemoryType>(buffers_[i].place.type);
       attributes_[i].memory_type_id = buffers_[i].place.id;
+      if (const CudaIpcHandle* const handle = buffers_[i].ipc_handle) {
+        attributes_[i].cuda_ipc_handle = *handle;
+      }
     }
   }
   return &attributes_[index];

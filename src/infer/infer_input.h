@@ -10,6 +10,7 @@
 #include <absl/types/span.h>
 
 #include <cstdint>
+#include <forward_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,6 +33,7 @@ struct InputBuffer {
   uint64_t byte_size = 0;
   MemoryPlace place;
   const FileMemory* file = nullptr;  // that holds the piece; null: other processes cannot map it
+  const CudaIpcHandle* ipc_handle = nullptr;  // of the piece's allocation on a GPU; null: unknown
 };
 using InputBuffers = absl::InlinedVector<InputBuffer, 1>;
 
@@ -63,6 +65,8 @@ class NEREID_API InferInput {
     attributes_.reset();  // they describe the pieces before this one only
   }
   void RemoveAllBuffers();
+  // Keeps a handle for pieces, which may point to it until RemoveAllBuffers.
+  const CudaIpcHandle* KeepHandle(const CudaIpcHandle& handle);
 
   // The buffers for instances with that host policy; the plain buffers if there are none.
   const InputBuffers& BuffersFor(const char* host_policy) const;
@@ -103,6 +107,7 @@ class NEREID_API InferInput {
   std::unique_ptr<InputBuffers> pieces_;  // the pieces before Coalesce; null unless joined
   std::unique_ptr<TRITONSERVER_BufferAttributes[]> attributes_;          // made when asked for
   std::unique_ptr<std::map<std::string, InputBuffers>> policy_buffers_;  // rare
+  std::unique_ptr<std::forward_list<CudaIpcHandle>> handles_;            // rare
   bool on_gpu_ = false;
   const ServingModel* reader_ = nullptr;  // set if on_gpu_
   // By the addresses of pieces on GPUs; null: none yet.

@@ -135,6 +135,7 @@ TRITONSERVER_BufferAttributes* ResponseOutput::Attributes() {
     attributes_->byte_size = buffer_.byte_size;
     attributes_->memory_type = static_cast<TRITONSERVER_MemoryType>(buffer_.place.type);
     attributes_->memory_type_id = buffer_.place.id;
+    if (buffer_.ipc_handle != nullptr) attributes_->cuda_ipc_handle = *buffer_.ipc_handle;
   }
   return attributes_.get();
 }

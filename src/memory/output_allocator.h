@@ -25,6 +25,8 @@ struct OutputBuffer {
   void* userp = nullptr;  // private to the allocator
   // In: the client, as the one who holds units; null, or valid until the call returns.
   const std::shared_ptr<Holder>* holder = nullptr;
+  // Out: of the buffer's allocation on a GPU; null: unknown.
+  std::shared_ptr<const CudaIpcHandle> ipc_handle;
 };
 
 // Bytes that a backend lends to a response instead of filling a buffer. `release` is called once

@@ -3,6 +3,7 @@
 #ifndef NEREID_MODEL_MEMORY_KIND_H_
 #define NEREID_MODEL_MEMORY_KIND_H_
 
+#include <array>
 #include <cstdint>
 
 namespace nereid {
@@ -15,6 +16,9 @@ struct MemoryPlace {
 
   bool operator==(const MemoryPlace&) const = default;
 };
+
+// By which another process finds an allocation on a GPU: CUDA's cudaIpcMemHandle_t.
+using CudaIpcHandle = std::array<char, 64>;
 
 }  // namespace nereid
 

@@ -155,7 +155,10 @@ def parameters(result: Any) -> dict[str, Any]:
     response = result.get_response()
     if isinstance(response, dict):
         return dict(response.get("parameters", {}))
-    return {name: value.bool_param for name, value in response.parameters.items()}
+    return {
+        name: getattr(value, value.WhichOneof("parameter_choice"))
+        for name, value in response.parameters.items()
+    }
 
 
 def regions(client: Any) -> dict[str, tuple[int, int]]:
@@ -260,6 +263,24 @@ def test_an_ensemble_reads_and_writes_regions(
     result = client.infer("chain", [shared_input(module, "in")])
     for name in ("OUTPUT0", "SAME"):
         np.testing.assert_array_equal(result.as_numpy(name), VALUES)
+
+
+def test_backends_get_the_handles_of_regions(
+    client: Any, module: Any, make: Callable[..., CudaMemory]
+) -> None:
+    """Those with which their owners registered them, wherever in a region the tensors lie."""
+    given = make("in", bytes(SIZE) + VALUES.tobytes(), 1)
+    taken = make("out", bytes(2 * SIZE))
+    result = client.infer(
+        "gpu",
+        [shared_input(module, "in", SIZE, SIZE)],
+        outputs=[shared_output(module, "out", SIZE, SIZE)],
+    )
+    told = parameters(result)
+    assert told["input_ipc_handle"] == given.raw_handle.hex()
+    assert told["output_ipc_handle"] == taken.raw_handle.hex()
+    told = parameters(client.infer("gpu", [plain_input(module)]))
+    assert not {"input_ipc_handle", "output_ipc_handle"} & told.keys()
 
 
 def texts_input(module: Any, size: int, count: int = 3) -> Any:

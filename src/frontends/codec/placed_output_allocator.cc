@@ -18,6 +18,7 @@ absl::Status PlacedOutputAllocator::Allocate(const char* tensor_name, void* allo
   }
   buffer->base = slice->data;
   buffer->place = slice->place;
+  buffer->ipc_handle = slice->ipc_handle();
   buffer->userp = nullptr;  // says to Release that nothing is to be freed
   return absl::OkStatus();
 }

@@ -67,8 +67,9 @@ absl::StatusOr<InputBuffer> RequestBuffers::Borrow(const SharedMemoryRange& rang
   ASSIGN_OR_RETURN(SharedMemorySlice slice, FindOutput(range));
   if (slice.place.type == MemoryType::kGpu) {
     if (!Charge(slice.byte_size)) return WhyNothing("a tensor in CUDA shared memory");
+    const CudaIpcHandle* const handle = &slice.memory->ipc_handle;
     regions_.push_back(std::move(slice.memory));
-    return InputBuffer{slice.data, slice.byte_size, slice.place};
+    return InputBuffer{slice.data, slice.byte_size, slice.place, nullptr, handle};
   }
   const uint32_t element = DataTypeByteSize(data_type);
   const bool misaligned = element > 1 && reinterpret_cast<uintptr_t>(slice.data) % element != 0;

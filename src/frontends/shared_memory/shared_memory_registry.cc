@@ -245,6 +245,7 @@ absl::StatusOr<std::shared_ptr<const RegionMemory>> SharedMemoryRegistry::Open(
   memory->byte_size = region.byte_size;
   memory->place = {MemoryType::kGpu, region.device_id};
   memory->on_gpu = *std::move(opened);
+  handle.copy(memory->ipc_handle.data(), memory->ipc_handle.size());
   return memory;
 }
 

@@ -49,6 +49,7 @@ struct RegionMemory {
   MemoryPlace place;
   std::unique_ptr<const MappedSegment> segment;  // null: on a GPU
   std::shared_ptr<const IpcRegion> on_gpu;       // null: of the host
+  CudaIpcHandle ipc_handle = {};                 // with on_gpu: by which it was registered
 };
 
 // Which bytes of which region a request names.
@@ -65,6 +66,11 @@ struct SharedMemorySlice {
   MemoryPlace place;
   std::shared_ptr<const RegionMemory> memory;
 
+  // By which its owner has registered it; null: it is not on a GPU.
+  std::shared_ptr<const CudaIpcHandle> ipc_handle() const {
+    if (memory == nullptr || memory->on_gpu == nullptr) return nullptr;
+    return {memory, &memory->ipc_handle};
+  }
   // Null: other processes cannot map it.
   const FileMemory* file() const {
     return memory == nullptr || memory->segment == nullptr ? nullptr : &memory->segment->file();

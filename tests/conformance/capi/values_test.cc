@@ -84,16 +84,19 @@ TEST(BufferAttributes, KeepWhatIsSet) {
   EXPECT_EQ(type, TRITONSERVER_MEMORY_CPU);
   EXPECT_EQ(id, 0);
   EXPECT_EQ(handle, nullptr);
-  char ipc[64];
+  std::string ipc(64, '\0');
+  ipc[63] = 'z';
+  const std::string kept = ipc;
   ASSERT_TRUE(Ok(TRITONSERVER_BufferAttributesSetByteSize(attributes, 12)));
   ASSERT_TRUE(Ok(TRITONSERVER_BufferAttributesSetMemoryType(attributes, TRITONSERVER_MEMORY_GPU)));
   ASSERT_TRUE(Ok(TRITONSERVER_BufferAttributesSetMemoryTypeId(attributes, 3)));
-  ASSERT_TRUE(Ok(TRITONSERVER_BufferAttributesSetCudaIpcHandle(attributes, ipc)));
+  ASSERT_TRUE(Ok(TRITONSERVER_BufferAttributesSetCudaIpcHandle(attributes, ipc.data())));
+  ipc.assign(64, 'x');
   read();
   EXPECT_EQ(byte_size, 12u);
   EXPECT_EQ(type, TRITONSERVER_MEMORY_GPU);
   EXPECT_EQ(id, 3);
-  EXPECT_EQ(handle, ipc);
+  EXPECT_EQ(std::string(static_cast<const char*>(handle), 64), kept) << "a copy of its own";
   ASSERT_TRUE(Ok(TRITONSERVER_BufferAttributesDelete(attributes)));
 }
 
