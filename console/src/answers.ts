@@ -39,6 +39,21 @@ export interface LiveModel {
   recent?: Recent;
 }
 
+// A GPU in use. What nothing measures is missing.
+export interface LiveGpu {
+  id: number;
+  name: string;
+  uuid: string;
+  memory_bytes: number;
+  pool_bytes: number;
+  pool_used_bytes: number;
+  instances: number;
+  utilization?: number;
+  memory_used_bytes?: number;
+  power_watts?: number;
+  failure?: string; // it has failed
+}
+
 export interface Live {
   now_ns: number;
   now_unix_ms: number;
@@ -54,6 +69,7 @@ export interface Live {
     succeeded: number;
     failed: number;
     states: Counts;
+    gpus?: LiveGpu[];
   };
   not_shown: number;
   models: LiveModel[];

@@ -4,6 +4,7 @@ import type { LiveModel } from "./answers.ts";
 import { Chart } from "./charts.ts";
 import { bar, el, table } from "./dom.ts";
 import { bytes, duration, number, percent, sum, uptime, UNKNOWN } from "./format.ts";
+import { GpusPanel } from "./gpus.ts";
 import { change, controlsModels, modelButtons } from "./model_actions.ts";
 import { ProblemsPanel } from "./problems.ts";
 import { modelHash } from "./route.ts";
@@ -32,6 +33,7 @@ export class OverviewView implements View {
   private readonly body = el("tbody");
   private readonly note = el("p", { class: "muted" });
   private readonly problems: ProblemsPanel;
+  private readonly gpus = new GpusPanel();
   private readonly throughput = new Chart({
     title: "Requests per second",
     least: 1,
@@ -59,6 +61,7 @@ export class OverviewView implements View {
       el("h1", { tabindex: -1 }, "Overview"),
       this.tiles,
       el("div", { class: "charts" }, this.throughput.element, this.load.element),
+      this.gpus.element,
       el("h2", {}, "Models"),
       table("Models: state, load and latency of the last ten seconds", columns, this.body, "cards"),
       this.note,
@@ -90,6 +93,7 @@ export class OverviewView implements View {
     ]);
     this.throughput.show(samples);
     this.load.show(samples);
+    this.gpus.update(live.server.gpus);
     this.problems.update();
     syncRows(
       this.body,

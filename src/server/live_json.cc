@@ -27,6 +27,7 @@ void WriteGpu(const LiveGpu& gpu, JsonWriter* w) {
   w->Add("memory_bytes", gpu.memory_bytes);
   w->Add("pool_bytes", gpu.pool_bytes);
   w->Add("pool_used_bytes", gpu.pool_used_bytes);
+  w->Add("instances", gpu.instances);
   if (!gpu.failure.ok()) w->Add("failure", gpu.failure.message());
   if (gpu.reading.has_value()) {
     const GpuReading& reading = *gpu.reading;

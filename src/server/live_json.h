@@ -34,6 +34,7 @@ struct LiveGpu {
   std::string name, uuid;
   uint64_t memory_bytes = 0;
   uint64_t pool_bytes = 0, pool_used_bytes = 0;
+  uint64_t instances = 0;             // of models, passive ones too
   absl::Status failure;               // OK unless the GPU has failed
   std::optional<GpuReading> reading;  // none: it is not measured
 };

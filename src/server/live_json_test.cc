@@ -120,6 +120,7 @@ TEST(LiveJsonTest, TheGpusInUse) {
   server.gpus[0].memory_bytes = 9;
   server.gpus[0].pool_bytes = 8;
   server.gpus[0].pool_used_bytes = 7;
+  server.gpus[0].instances = 6;
   server.gpus[0].reading = GpuReading();
   server.gpus[0].reading->utilization = 0.5;
   server.gpus[0].reading->power_watts = 61.5;
@@ -129,9 +130,9 @@ TEST(LiveJsonTest, TheGpusInUse) {
       LiveJsonOf(server, {}, FromNanos(kNow), {kNow, 8}),
       testing::HasSubstr(
           R"("states":{},"gpus":[{"id":0,"name":"A GPU","uuid":"GPU-a","memory_bytes":9,)"
-          R"("pool_bytes":8,"pool_used_bytes":7,"utilization":0.5,"power_watts":61.5},)"
+          R"("pool_bytes":8,"pool_used_bytes":7,"instances":6,"utilization":0.5,"power_watts":61.5},)"
           R"({"id":1,"name":"","uuid":"","memory_bytes":0,"pool_bytes":0,"pool_used_bytes":0,)"
-          R"("failure":"gone"}]},"not_shown":0)"));
+          R"("instances":0,"failure":"gone"}]},"not_shown":0)"));
 }
 
 TEST(LiveJsonTest, AModel) {

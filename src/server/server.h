@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -217,6 +218,8 @@ class NEREID_API Server final : public Flight::Issuer {
   // The UUID of the GPU on which all instances of a model are; empty: of none.
   std::string GpuOf(const CompiledModel& model) const;
   std::vector<LiveGpu> LiveGpus() const;
+  // How many instances of models are on each GPU.
+  std::map<int64_t, uint64_t> InstancesOnGpus() const;
   // Applies the options that concern all instances.
   absl::Status SetUpInstances(LoadContext* context);
   // Starts to poll, or to load models on demand.

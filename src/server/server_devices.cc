@@ -4,10 +4,13 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/log.h"
 #include "config/compiled_model.h"
+#include "lifecycle/model/managed_model.h"
+#include "lifecycle/model_manager.h"
 #include "observe/metrics/prometheus_text.h"
 #include "server/live_json.h"
 #include "server/parts.h"
@@ -70,8 +73,23 @@ std::string Server::GpuOf(const CompiledModel& model) const {
   return same ? parts_->devices->Get(first.device_id)->info().uuid : "";
 }
 
+std::map<int64_t, uint64_t> Server::InstancesOnGpus() const {
+  std::map<int64_t, uint64_t> counts;
+  for (const auto& [key, entry] : models_->Directory().models) {
+    for (const auto& [version, state] : entry.versions) {
+      if (state.model() == nullptr) continue;
+      for (const InstanceSpec& instance : state.model()->config().instances) {
+        if (instance.kind == InstanceKind::kGpu) ++counts[instance.device_id];
+      }
+    }
+  }
+  return counts;
+}
+
 std::vector<LiveGpu> Server::LiveGpus() const {
   const Devices& devices = *parts_->devices;
+  if (devices.used().empty()) return {};
+  std::map<int64_t, uint64_t> instances = InstancesOnGpus();
   std::vector<GpuSample> samples;
   if (parts_->gpu_usage != nullptr) samples = parts_->gpu_usage->Latest();
   std::vector<LiveGpu> gpus;
@@ -85,6 +103,7 @@ std::vector<LiveGpu> Server::LiveGpus() const {
     live.memory_bytes = gpu.info().total_bytes;
     live.pool_bytes = pool.total_bytes;
     live.pool_used_bytes = pool.used_bytes;
+    live.instances = instances[id];
     live.failure = gpu.failure();
     for (const GpuSample& sample : samples) {
       if (sample.id == id) live.reading = sample.reading;
