@@ -42,6 +42,9 @@ class Callbacks final : public nereid::TraceReceiver {
     });
   }
 
+  // As in Triton, which gives an application what a backend gets.
+  bool TakesGpuMemory() const override { return true; }
+
   void OnTensor(InferenceTrace* trace, TraceActivity activity,
                 const nereid::TraceTensor& tensor) override {
     if (tensor_fn_ == nullptr) return;

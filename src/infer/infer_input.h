@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/export.h"
 #include "c_objects/buffer_attributes.h"
@@ -82,6 +83,10 @@ class NEREID_API InferInput {
   // flight, when first asked for. UNAVAILABLE if its GPU has failed, INVALID_ARGUMENT if BYTES,
   // which nobody could check before, have the wrong form. Blocks. REQUIRES: BeginReading.
   absl::StatusOr<InputBuffer> OnHost(const InputBuffer& piece);
+  // Remembers that a trace is still to be told of the tensor as it was sent; and whether it is,
+  // once.
+  void TraceLater() { trace_later_ = true; }
+  bool TakeTraceLater() { return std::exchange(trace_later_, false); }
 
   // Description of piece `index`, owned by the input; null past the last piece.
   TRITONSERVER_BufferAttributes* AttributesOf(uint32_t index);
@@ -109,6 +114,7 @@ class NEREID_API InferInput {
   std::unique_ptr<std::map<std::string, InputBuffers>> policy_buffers_;  // rare
   std::unique_ptr<std::forward_list<CudaIpcHandle>> handles_;            // rare
   bool on_gpu_ = false;
+  bool trace_later_ = false;
   const ServingModel* reader_ = nullptr;  // set if on_gpu_
   // By the addresses of pieces on GPUs; null: none yet.
   std::unique_ptr<std::map<const void*, std::unique_ptr<char[]>>> on_host_;

@@ -1,46 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "infer/request_trace.h"
 
-#include <algorithm>
 #include <atomic>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "device/devices.h"
 
 namespace nereid {
 namespace {
 
+// The pieces of a tensor in a row, those on GPUs as copies. Nothing if one cannot be copied.
+std::optional<std::string> Join(InferInput* input) {
+  std::string joined;
+  for (const InputBuffer& piece : input->buffers()) {
+    const absl::StatusOr<InputBuffer> on_host = input->OnHost(piece);
+    if (!on_host.ok()) return std::nullopt;
+    joined.append(static_cast<const char*>(on_host->base), on_host->byte_size);
+  }
+  return joined;
+}
+
 // A tensor in several pieces is joined for the receiver. Pieces that this process cannot read are
 // reported without their bytes.
-void TraceInput(InferenceTrace* trace, TraceActivity activity, const InferInput& input,
+void TraceInput(InferenceTrace* trace, TraceActivity activity, InferInput* input,
                 const Shape& shape) {
   TraceTensor tensor;
-  tensor.name = input.name().c_str();
-  tensor.data_type = input.data_type();
+  tensor.name = input->name().c_str();
+  tensor.data_type = input->data_type();
   tensor.shape = shape;
-  const InputBuffers& pieces = input.buffers();
-  std::string joined;
-  if (pieces.size() == 1) {
+  const InputBuffers& pieces = input->buffers();
+  std::optional<std::string> joined;
+  if (pieces.size() == 1 && !(input->on_gpu() && trace->wants_copies())) {
     tensor.base = pieces[0].base;
     tensor.byte_size = pieces[0].byte_size;
     tensor.place = pieces[0].place;
-  } else if (std::none_of(pieces.begin(), pieces.end(), [](const InputBuffer& piece) {
-               return piece.place.type == MemoryType::kGpu;
-             })) {
-    for (const InputBuffer& piece : pieces) {
-      joined.append(static_cast<const char*>(piece.base), piece.byte_size);
+  } else if (!input->on_gpu() || trace->wants_copies()) {
+    joined = Join(input);
+    if (joined.has_value()) {
+      tensor.base = joined->data();
+      tensor.byte_size = joined->size();
     }
-    tensor.base = joined.data();
-    tensor.byte_size = joined.size();
   }
   trace->ReportTensor(activity, tensor);
 }
 
 void TraceBackendInputs(InferRequest* request) {
   if (!request->trace()->wants_tensors()) return;
+  for (InferInput& input : request->inputs()) {
+    if (!input.TakeTraceLater()) continue;
+    TraceInput(request->trace(), TraceActivity::kTensorQueueInput, &input, input.sent_shape());
+  }
   for (size_t i = 0; i < request->backend_input_count(); ++i) {
-    const InferInput& input = request->backend_input(i);
-    TraceInput(request->trace(), TraceActivity::kTensorBackendInput, input, input.shape());
+    InferInput& input = request->backend_input(i);
+    TraceInput(request->trace(), TraceActivity::kTensorBackendInput, &input, input.shape());
   }
 }
 
@@ -54,8 +69,13 @@ void TraceIssued(InferRequest* request) {
   request->set_queue_start_ns(ToNanos(model.clock()->Now()));
   trace->Report(TraceActivity::kQueueStart, request->queue_start_ns());
   if (!trace->wants_tensors()) return;
-  for (const InferInput& input : request->inputs()) {
-    TraceInput(trace, TraceActivity::kTensorQueueInput, input, input.sent_shape());
+  for (InferInput& input : request->inputs()) {
+    // This may be an I/O thread, which copies nothing from GPUs.
+    if (input.on_gpu() && trace->wants_copies()) {
+      input.TraceLater();
+    } else {
+      TraceInput(trace, TraceActivity::kTensorQueueInput, &input, input.sent_shape());
+    }
   }
 }
 
@@ -76,6 +96,19 @@ void TraceLent(absl::Span<const RequestPtr> batch) noexcept try {
   // The requests run even if their traces are incomplete.
 }
 
+namespace {
+
+// The bytes of an output on a GPU; nothing if they cannot be copied.
+std::optional<std::string> CopyOf(const OutputBuffer& buffer, const Devices& devices) {
+  std::string copy(buffer.byte_size, '\0');
+  const absl::Status copied =
+      devices.Copy({{copy.data(), MemoryPlace{}, buffer.base, buffer.place, buffer.byte_size}});
+  if (!copied.ok()) return std::nullopt;
+  return copy;
+}
+
+}  // namespace
+
 void TraceResponse(InferenceTrace* trace, const InferResponse& response) {
   if (!response.status().ok()) return trace->ReportError(response.status().message());
   if (!trace->wants_tensors()) return;
@@ -83,10 +116,17 @@ void TraceResponse(InferenceTrace* trace, const InferResponse& response) {
     TraceTensor tensor;
     tensor.name = output.name().c_str();
     tensor.data_type = output.data_type();
-    tensor.base = output.buffer().base;
-    tensor.byte_size = output.buffer().byte_size;
     tensor.shape = output.shape();
-    tensor.place = output.buffer().place;
+    const OutputBuffer& buffer = output.buffer();
+    std::optional<std::string> copy;
+    if (buffer.place.type != MemoryType::kGpu || !trace->wants_copies()) {
+      tensor.base = buffer.base;
+      tensor.byte_size = buffer.byte_size;
+      tensor.place = buffer.place;
+    } else if (copy = CopyOf(buffer, response.model()->devices()); copy.has_value()) {
+      tensor.base = copy->data();
+      tensor.byte_size = copy->size();
+    }
     trace->ReportTensor(TraceActivity::kTensorBackendOutput, tensor);
   }
 }

@@ -18,10 +18,11 @@ namespace nereid {
 void TraceIssued(InferRequest* request);
 
 // Traces that `batch` goes to its backend: for each request with a trace the batch, and all inputs
-// in the shapes that the backend sees.
+// in the shapes that the backend sees. Inputs on GPUs that TraceIssued has left out come first:
+// this copies them, and blocks meanwhile, unless the receiver takes memory of GPUs.
 void TraceLent(absl::Span<const RequestPtr> batch) noexcept;
 
-// Traces the outputs of a response, or its error.
+// Traces the outputs of a response, or its error. Copies outputs on GPUs in the same way.
 void TraceResponse(InferenceTrace* trace, const InferResponse& response);
 
 }  // namespace nereid

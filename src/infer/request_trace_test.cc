@@ -43,6 +43,7 @@ class Diary final : public TraceReceiver {
     entries.push_back(absl::StrCat(trace->model_name(), " ", message));
   }
   void OnRelease(std::unique_ptr<InferenceTrace>) override { entries.push_back("release"); }
+  bool TakesGpuMemory() const override { return true; }
 
   TraceBatch batch;
   size_t traces_of_batch = 0;

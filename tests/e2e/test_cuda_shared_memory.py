@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 import tritonclient.grpc
 import tritonclient.http
+from conftest import ServerFactory
 from tritonclient.utils import InferenceServerException, serialize_byte_tensor
 
-from support import raw_http
+from support import raw_http, trace_files
 from support.cuda_memory import HANDLE_BYTES, CudaMemory, Machine, simulated_machine
 from support.gpus import add_testing, simulated_gpus
 from support.metrics import metric
@@ -480,3 +481,50 @@ def test_bytes_on_gpus_count_as_in_flight(
     finally:
         server.stop()
         memory.free()
+
+
+def test_traces_hold_tensors_on_gpus(
+    server_factory: ServerFactory,
+    model_repository: ModelRepository,
+    machine: Machine,
+    tmp_path: Path,
+) -> None:
+    """Wherever the model computes, and although nobody can read them where they are."""
+    model_repository.add_identity("cpu", "FP32", (-1,))
+    add_testing(model_repository, "gpu", "gpu_identity", "instance_group { gpus: [ 0 ] }")
+    file = tmp_path / "trace.json"
+    server = server_factory(
+        model_repository,
+        "--allow-client-shm=true",
+        "--trace-config=level=TENSORS",
+        "--trace-config=rate=1",
+        f"--trace-config=triton,file={file}",
+        env=simulated_gpus(GPUS, state=tmp_path / "state"),
+    )
+    memory, out = CudaMemory(machine, SIZE, 1), CudaMemory(machine, SIZE)
+    memory.write(VALUES.tobytes())
+    with tritonclient.grpc.InferenceServerClient(server.grpc_url) as client:
+        client.register_cuda_shared_memory("in", memory.handle, 1, SIZE)
+        client.register_cuda_shared_memory("out", out.handle, 0, SIZE)
+        for model in ("cpu", "gpu"):
+            client.infer(
+                model,
+                [shared_input(tritonclient.grpc, "in")],
+                outputs=[shared_output(tritonclient.grpc, "out")],
+            )
+        client.unregister_cuda_shared_memory()
+    server.stop()
+    memory.free()
+    out.free()
+    told = trace_files.read(file)
+    assert len(told) == 2
+    for trace in told.values():
+        assert [activity for activity, _ in trace.tensors] == [
+            "TENSOR_QUEUE_INPUT",
+            "TENSOR_BACKEND_INPUT",
+            "TENSOR_BACKEND_OUTPUT",
+        ]
+        for _, tensor in trace.tensors:
+            assert list(trace_files.numbers(tensor["data"])) == list(VALUES)
+    left = dict(line.split() for line in (tmp_path / "state").read_text().splitlines())
+    assert (left["alive"], left["early_frees"]) == ("0", "0")

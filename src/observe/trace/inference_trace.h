@@ -78,6 +78,8 @@ class TraceReceiver {
   virtual void OnActivity(InferenceTrace* trace, TraceActivity activity, uint64_t time_ns) = 0;
   virtual void OnTensor(InferenceTrace* trace, TraceActivity activity,
                         const TraceTensor& tensor) = 0;
+  // Whether OnTensor takes tensors that only a GPU can read; otherwise it is given copies.
+  virtual bool TakesGpuMemory() const { return false; }
   // An activity with a name of its own. By default an OnActivity of kCustom.
   virtual void OnCustom(InferenceTrace* trace, absl::string_view /*name*/, uint64_t time_ns) {
     OnActivity(trace, TraceActivity::kCustom, time_ns);
@@ -113,6 +115,8 @@ class NEREID_API InferenceTrace {
   const std::string& request_id() const { return request_id_; }
 
   bool wants_tensors() const { return (level_ & kTraceTensors) != 0; }
+  // Whether tensors on GPUs are told as copies in memory of the host.
+  bool wants_copies() const { return !receiver_->TakesGpuMemory(); }
   // Does nothing if the level does not include `activity`.
   void Report(TraceActivity activity, uint64_t time_ns);
   void ReportTensor(TraceActivity activity, const TraceTensor& tensor);
