@@ -348,15 +348,16 @@ TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetModelLoadDeviceLimit(
   return CaughtError();
 }
 
-// ---- About copies to and from GPUs that this server does not make, so these settings do nothing;
-// programs that use them run all the same.
-
 TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetCudaVirtualAddressSize(
     TRITONSERVER_ServerOptions* options, int gpu_device, size_t cuda_virtual_address_size) try {
+  options->options.devices.address_bytes[gpu_device] = cuda_virtual_address_size;
   return nullptr;
 } catch (...) {
   return CaughtError();
 }
+
+// ---- About copies to and from GPUs that this server does not make, so these settings do nothing;
+// programs that use them run all the same.
 
 TRITONSERVER_Error* TRITONSERVER_ServerOptionsSetEnablePeerAccess(
     TRITONSERVER_ServerOptions* options, bool enable_peer_access) try {

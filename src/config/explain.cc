@@ -236,6 +236,7 @@ void Check(const ConfigSource& source, const PlacementRules& rules,
   if (!source.auto_complete || config.input_size() > 0) CheckTensors(config, &diagnostics);
   if (config.input_size() > 0) CheckBatchTensors(config, &diagnostics);
   CheckInstanceGroups(config, rules, &diagnostics);
+  CheckGrowableStates(config, &diagnostics);
   CheckSupported(config, &diagnostics);
   if (config.name() != source.expected_name) {
     diagnostics.Add(

@@ -80,6 +80,7 @@ absl::Status ParsedConfig::NormalizeInstanceGroups(const PlacementRules& rules) 
   }
   Diagnostics diagnostics;
   CheckInstanceGroups(*proto_, rules_, &diagnostics);
+  CheckGrowableStates(*proto_, &diagnostics);
   return diagnostics.ToStatus(name());
 }
 
@@ -129,6 +130,7 @@ absl::StatusOr<CompiledModel> ParsedConfig::Compile(int64_t version) const {
   CheckConfig(*proto_, &diagnostics);
   CheckInputsAndOutputs(*proto_, &diagnostics);
   CheckInstanceGroups(*proto_, rules_, &diagnostics);
+  CheckGrowableStates(*proto_, &diagnostics);
   CheckSupported(*proto_, &diagnostics);
   RETURN_IF_ERROR(diagnostics.ToStatus(name()));
   CompiledModel model = CompileModel(*proto_, version);

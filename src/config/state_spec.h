@@ -26,6 +26,7 @@ struct StateSpec {
   Shape start_shape;
   uint64_t start_byte_size = 0;  // BYTES: size of that many empty strings
   bool same_buffer = false;      // input and output are one and the same buffer
+  bool growable = false;  // with same_buffer: on a GPU the buffer keeps its address while it grows
   InitialState initial = InitialState::kUnset;
   std::string initial_file;   // kFile: relative to the model's folder `initial_state`
   std::string initial_bytes;  // kFile: content of the file; start_byte_size bytes unless BYTES

@@ -24,6 +24,7 @@ StateSpec ToState(const ModelSequenceBatching::State& state, bool batching) {
   spec.data_type = static_cast<DataType>(state.data_type());
   spec.dims.assign(state.dims().begin(), state.dims().end());
   spec.same_buffer = state.use_same_buffer_for_input_output();
+  spec.growable = state.use_growable_memory();
   if (batching) spec.start_shape.push_back(1);
   const bool has_initial = state.initial_state_size() > 0;
   for (int i = 0; i < state.dims_size(); ++i) {

@@ -6,6 +6,7 @@
 #include <cuda.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <type_traits>
 
 namespace nereid::cuda {
@@ -81,6 +82,19 @@ TEST(CudaAbiTest, NumbersAreThese) {
   EXPECT_EQ(kEventBlockingSync, CU_EVENT_BLOCKING_SYNC);
   EXPECT_EQ(kHostAllocPortable, static_cast<unsigned>(CU_MEMHOSTALLOC_PORTABLE));
   EXPECT_EQ(kIpcLazyPeerAccess, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+  EXPECT_EQ(kBlockPinned, CU_MEM_ALLOCATION_TYPE_PINNED);
+  EXPECT_EQ(kLocationDevice, CU_MEM_LOCATION_TYPE_DEVICE);
+  EXPECT_EQ(kGranularityMinimum, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+  EXPECT_EQ(kReadWrite, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+}
+
+TEST(CudaAbiTest, StructuresAreLaidOutLikeThis) {
+  EXPECT_EQ(offsetof(BlockKind, type), offsetof(CUmemAllocationProp, type));
+  EXPECT_EQ(offsetof(BlockKind, location), offsetof(CUmemAllocationProp, location));
+  EXPECT_EQ(offsetof(BlockKind, flags), offsetof(CUmemAllocationProp, allocFlags));
+  EXPECT_EQ(offsetof(BlockAccess, location), offsetof(CUmemAccessDesc, location));
+  EXPECT_EQ(offsetof(BlockAccess, access), offsetof(CUmemAccessDesc, flags));
+  EXPECT_EQ(offsetof(Location, id), offsetof(CUmemLocation, id));
 }
 
 }  // namespace

@@ -16,11 +16,14 @@ struct DeviceOptions {
   static constexpr double kMinComputeCapability = 6.0;
   static constexpr uint64_t kPinnedPoolBytes = 256 << 20;
   static constexpr uint64_t kGpuPoolBytes = 64 << 20;
+  static constexpr uint64_t kAddressBytes = 1 << 30;
 
   // GPUs of an older generation than this are not used.
   std::optional<double> min_compute_capability;  // none: kMinComputeCapability
   std::optional<uint64_t> pinned_pool_bytes;     // none: kPinnedPoolBytes; 0: no pool
   std::map<int, uint64_t> gpu_pool_bytes;        // by GPU; none: kGpuPoolBytes; 0: no pool
+  // By GPU: the addresses that are reserved for each state that grows; none: kAddressBytes.
+  std::map<int, uint64_t> address_bytes;
   // By GPU: the share of its memory from 0.0 to 1.0 above which no further instance is made there.
   std::map<int, double> load_limits;
   // Options of a command line that were given for GPUs, to be named where no GPU is used.

@@ -54,6 +54,7 @@ void Devices::MakePools() {
     const auto given = options_.gpu_pool_bytes.find(id);
     const uint64_t bytes =
         given == options_.gpu_pool_bytes.end() ? DeviceOptions::kGpuPoolBytes : given->second;
+    blocks_[id] = std::make_unique<GpuBlocks>(gpus_->Get(id));
     gpu_pools_[id] = MemoryPool::OnGpu(gpus_->Get(id), bytes);
   }
 }
@@ -90,6 +91,18 @@ void Devices::Free(const PlacedMemory& memory) const {
   MemoryPool* const pool =
       memory.place.type == MemoryType::kGpu ? gpu_pool(memory.place.id) : pinned_pool_.get();
   pool->Free(memory.base).IgnoreError();  // it is the pool's: there is no error
+}
+
+absl::StatusOr<std::unique_ptr<GrowableMemory>> Devices::MakeGrowable(int64_t id) const {
+  const auto blocks = blocks_.find(id);
+  if (blocks == blocks_.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("there is no memory that grows on GPU ", id,
+                                                   ": this server uses no such GPU"));
+  }
+  const auto given = options_.address_bytes.find(static_cast<int>(id));
+  return GrowableMemory::Create(blocks->second.get(), given == options_.address_bytes.end()
+                                                          ? DeviceOptions::kAddressBytes
+                                                          : given->second);
 }
 
 std::vector<std::string> Devices::Describe() const {

@@ -23,6 +23,7 @@
 #include "device/copier.h"
 #include "device/device_options.h"
 #include "device/gpus.h"
+#include "device/growable_memory.h"
 #include "device/ipc_regions.h"
 #include "device/memory_pool.h"
 
@@ -68,6 +69,10 @@ class NEREID_API Devices {
   // Gives it back. No copy may still use it. REQUIRES: it comes from Allocate.
   void Free(const PlacedMemory& memory) const;
 
+  // Memory that grows where it is. INVALID_ARGUMENT if no GPU in use has this number, UNAVAILABLE
+  // if the GPU has failed. Must not outlive this object.
+  absl::StatusOr<std::unique_ptr<GrowableMemory>> MakeGrowable(int64_t id) const;
+
   // UNAVAILABLE if more of the GPU's memory is in use than the limit for it allows. Without a limit
   // nothing is asked; with one it makes the GPU's context, and may block for a second.
   absl::Status CheckLoadLimit(int64_t id, absl::string_view instance) const;
@@ -102,6 +107,7 @@ class NEREID_API Devices {
   std::unique_ptr<Gpus> gpus_;  // null: nobody has looked for any
   std::vector<int> used_;
   std::map<int64_t, std::unique_ptr<MemoryPool>> gpu_pools_;
+  std::map<int64_t, std::unique_ptr<GpuBlocks>> blocks_;
   std::unique_ptr<MemoryPool> pinned_pool_;
   const std::unique_ptr<Copier> copier_ = std::make_unique<Copier>();
   const std::unique_ptr<IpcRegions> regions_ = std::make_unique<IpcRegions>();

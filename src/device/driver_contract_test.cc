@@ -203,6 +203,37 @@ TEST_F(DriverContractTest, TimeIsBetweenEventsThatHaveBeenRecorded) {
   EXPECT_EQ(call.EventDestroy(start), kSuccess);
 }
 
+TEST_F(DriverContractTest, MemoryIsPutBehindReservedAddresses) {
+  cuda::BlockKind kind = {};
+  kind.type = cuda::kBlockPinned;
+  kind.location = {cuda::kLocationDevice, device_};
+  size_t size = 0;
+  ASSERT_EQ(call.MemGetAllocationGranularity(&size, &kind, cuda::kGranularityMinimum), kSuccess);
+  ASSERT_GT(size, 0u);
+  cuda::Pointer base = 0;
+  ASSERT_EQ(call.MemAddressReserve(&base, 4 * size, 0, 0, 0), kSuccess);
+  const cuda::BlockAccess access = {{cuda::kLocationDevice, device_}, cuda::kReadWrite};
+  cuda::MemoryBlock blocks[2] = {};
+  for (size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(call.MemCreate(&blocks[i], size, &kind, 0), kSuccess);
+    ASSERT_EQ(call.MemMap(base + i * size, size, 0, blocks[i], 0), kSuccess);
+    ASSERT_EQ(call.MemSetAccess(base + i * size, size, &access, 1), kSuccess);
+  }
+  EXPECT_NE(call.MemMap(base, size, 0, blocks[0], 0), kSuccess) << "there is memory already";
+  // Across the two blocks, and back.
+  std::memcpy(here_, "growing", 7);
+  ASSERT_EQ(call.MemcpyAsync(base + size - 3, Here(), 7, stream_), kSuccess);
+  ASSERT_EQ(call.MemcpyAsync(Here(100), base + size - 3, 7, stream_), kSuccess);
+  ASSERT_EQ(call.StreamSynchronize(stream_), kSuccess);
+  EXPECT_EQ(std::memcmp(here_ + 100, "growing", 7), 0);
+  // Both at once; the memory can then be put elsewhere.
+  EXPECT_EQ(call.MemUnmap(base, 2 * size), kSuccess);
+  EXPECT_EQ(call.MemMap(base + 2 * size, size, 0, blocks[0], 0), kSuccess);
+  EXPECT_EQ(call.MemUnmap(base + 2 * size, size), kSuccess);
+  EXPECT_EQ(call.MemAddressFree(base, 4 * size), kSuccess);
+  for (const cuda::MemoryBlock block : blocks) EXPECT_EQ(call.MemRelease(block), kSuccess);
+}
+
 TEST_F(DriverContractTest, AHandleIsOfAnAllocationAndForOtherProcesses) {
   cuda::IpcHandle handle = {}, again = {}, garbage = {};
   ASSERT_EQ(call.IpcGetMemHandle(&handle, there_), kSuccess);

@@ -52,6 +52,8 @@ class Gpu {
   Gpu& operator=(const Gpu&) = delete;
 
   const GpuInfo& info() const { return info_; }
+  // The driver's own.
+  cuda::Device device() const { return device_; }
   // Whether the primary context has been made, which takes memory of the GPU.
   bool has_context() const { return context_.load(std::memory_order_acquire) != nullptr; }
 

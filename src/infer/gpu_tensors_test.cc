@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors on simulated GPUs that meet a backend which computes on CPUs.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "device/devices.h"
 #include "device/testing/simulated_gpus.h"
 #include "infer/infer_input.h"
 #include "infer/infer_request.h"
+#include "infer/request_trace.h"
 #include "infer/response.h"
 #include "infer/sequence_states.h"
 #include "infer/testing/fake_model.h"
 
 namespace nereid {
 namespace {
+
+using ::testing::ElementsAre;
 
 constexpr MemoryPlace kHost;
 constexpr MemoryPlace kGpu0{MemoryType::kGpu, 0};
@@ -196,10 +201,87 @@ TEST_F(GpuTensorsTest, MemoryOfTheHostForAnOutputIsCharged) {
   EXPECT_EQ(output->Allocate(4, kGpu0), absl::OkStatus()) << "takes none";
 }
 
+// Notes the tensors that it is told of.
+class TensorDiary final : public TraceReceiver {
+ public:
+  explicit TensorDiary(bool takes_gpu_memory) : takes_gpu_memory_(takes_gpu_memory) {}
+  void OnActivity(InferenceTrace*, TraceActivity, uint64_t) override {}
+  void OnTensor(InferenceTrace*, TraceActivity activity, const TraceTensor& tensor) override {
+    std::string entry = std::string(TraceActivityName(activity)) + " " + tensor.name;
+    if (tensor.place.type == MemoryType::kGpu) {
+      entry += " on the GPU";
+    } else {
+      entry += " " + std::string(static_cast<const char*>(tensor.base), tensor.byte_size);
+    }
+    entries.push_back(entry);
+  }
+  void OnRelease(std::unique_ptr<InferenceTrace>) override {}
+  bool TakesGpuMemory() const override { return takes_gpu_memory_; }
+
+  std::vector<std::string> entries;
+
+ private:
+  const bool takes_gpu_memory_;
+};
+
+class GpuTracesTest : public GpuTensorsTest {
+ protected:
+  // Traces a request with an input "efgh" in two pieces on the GPU and its answer "abcd" there.
+  std::vector<std::string> Trace(bool takes_gpu_memory) {
+    auto diary = std::make_shared<TensorDiary>(takes_gpu_memory);
+    const TracePtr trace = HoldTrace(std::make_unique<InferenceTrace>(kTraceTensors, 0, diary));
+    auto request = std::make_unique<InferRequest>(model_, 1);
+    InferInput& input = **request->AddInput("in", DataType::kInt8, {4});
+    input.set_shape({4});
+    input.AppendBuffer({Put("ef"), 2, kGpu0});
+    input.AppendBuffer({Put("gh"), 2, kGpu0});
+    input.BeginReading(model_.get());
+    request->set_trace(trace);
+    const uint64_t before = copies();
+    TraceIssued(request.get());
+    EXPECT_EQ(copies(), before) << "not on a thread that may not wait";
+    RequestPtr batch[] = {RequestPtr(request.get())};
+    TraceLent(batch);
+    TraceLent(batch);  // executed again
+    (void)batch[0].release();
+    const auto response = Response();
+    ResponseOutput* const output = Output(response.get(), "x", kGpu0);
+    const absl::Status written = devices_->Copy({{output->buffer().base, kGpu0, "abcd", kHost, 4}});
+    EXPECT_EQ(written, devices_->Get(0)->failure());
+    TraceResponse(trace.get(), *response);
+    return diary->entries;
+  }
+  uint64_t copies() const { return devices_->Get(0)->copies(CopyWay::kFromDevice); }
+};
+
+TEST_F(GpuTracesTest, AReceiverThatReadsMemoryOfTheHostGetsCopies) {
+  Find();
+  EXPECT_THAT(Trace(/*takes_gpu_memory=*/false),
+              ElementsAre("TENSOR_QUEUE_INPUT in efgh", "TENSOR_BACKEND_INPUT in efgh",
+                          "TENSOR_BACKEND_INPUT in efgh", "TENSOR_BACKEND_OUTPUT x abcd"));
+  EXPECT_EQ(copies(), 3u) << "an input's pieces are copied once";
+}
+
+TEST_F(GpuTracesTest, AReceiverThatTakesMemoryOfGpusGetsNoCopies) {
+  Find();
+  EXPECT_THAT(Trace(/*takes_gpu_memory=*/true),
+              ElementsAre("TENSOR_QUEUE_INPUT in ", "TENSOR_BACKEND_INPUT in ",
+                          "TENSOR_BACKEND_INPUT in ", "TENSOR_BACKEND_OUTPUT x on the GPU"));
+  EXPECT_EQ(copies(), 0u);
+}
+
+TEST_F(GpuTracesTest, WhatCannotBeCopiedIsToldWithoutItsBytes) {
+  Set("SIMULATED_CUDA_FAULTS", "copy:4:700");
+  Find();
+  EXPECT_THAT(Trace(/*takes_gpu_memory=*/false),
+              ElementsAre("TENSOR_QUEUE_INPUT in ", "TENSOR_BACKEND_INPUT in ",
+                          "TENSOR_BACKEND_INPUT in ", "TENSOR_BACKEND_OUTPUT x "));
+}
+
 // A sequence of a model that keeps its state of INT8 elements.
 class GpuStatesTest : public GpuTensorsTest {
  protected:
-  void Start(bool same_buffer = false, DeviceOptions options = {}) {
+  void Start(bool same_buffer = false, DeviceOptions options = {}, bool growable = false) {
     devices_ = Devices::Find(std::move(options), NEREID_SIMULATED_CUDA);
     pool_ = devices_->gpu_pool(0);
     StateSpec spec;
@@ -208,6 +290,7 @@ class GpuStatesTest : public GpuTensorsTest {
     spec.data_type = DataType::kInt8;
     spec.dims = {4};
     spec.same_buffer = same_buffer;
+    spec.growable = growable;
     model_ = FakeModel::Make(ModelBuilder("m").State(spec));
     model_->Use(devices_.get());
     states_ = SequenceStates::Create(model_->config());
@@ -295,6 +378,45 @@ TEST_F(GpuStatesTest, OneBufferForBothTakesItsBytesAlong) {
   EXPECT_EQ(Get(grown.base, 4), "abcd");
   state->Update();
   EXPECT_EQ(Begin().base, grown.base);
+}
+
+TEST_F(GpuStatesTest, AGrowableStateStaysWhereItIs) {
+  DeviceOptions options;
+  options.gpu_pool_bytes[0] = 0;
+  options.address_bytes[0] = 4 << 20;
+  Start(/*same_buffer=*/true, options, /*growable=*/true);
+  Begin();
+  Write("abcd", kHost);
+  Begin();
+  SequenceState* const state = *states_->NewOutput("OUT", DataType::kInt8, {8});
+  const PlacedMemory moved = *state->Buffer(8, kGpu0);
+  EXPECT_EQ(moved.place, kGpu0);
+  EXPECT_EQ(Get(moved.base, 4), "abcd");
+  EXPECT_EQ(Read(), "abcd");
+  const PlacedMemory grown = *state->Buffer(3 << 20, kHost);
+  EXPECT_EQ(grown.place, kGpu0) << "whatever is wished for from now on";
+  EXPECT_EQ(grown.base, moved.base);
+  EXPECT_EQ(Get(grown.base, 4), "abcd");
+  EXPECT_EQ(state->Buffer((4 << 20) + 1, kGpu0).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  state->Update();
+  const InputBuffer shown = Begin();
+  EXPECT_EQ(shown.base, moved.base);
+  EXPECT_EQ(shown.byte_size, 3u << 20);
+  EXPECT_EQ(devices_->Get(0)->copies(CopyWay::kWithinDevice), 0u);
+  states_->Reset();
+  EXPECT_EQ(Begin().place, kHost);
+  EXPECT_EQ(State().reservations, 0u);
+}
+
+TEST_F(GpuStatesTest, AGrowableStateThatFindsNoMemoryIsAnError) {
+  Set("SIMULATED_CUDA_FAULTS", "cuMemCreate:1:2");
+  Start(/*same_buffer=*/true, {}, /*growable=*/true);
+  Begin();
+  SequenceState* const state = *states_->NewOutput("OUT", DataType::kInt8, {8});
+  EXPECT_EQ(state->Buffer(8, kGpu0).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Read(), std::string(4, '\0'));
+  EXPECT_EQ(state->Buffer(8, kGpu0)->place, kGpu0);
 }
 
 TEST_F(GpuStatesTest, AFullPoolIsNoError) {

@@ -55,6 +55,25 @@ bool StateBuffer::ResizeAt(const MemoryPlace& wish, uint64_t size, const Devices
   return true;
 }
 
+absl::Status StateBuffer::GrowAt(int64_t gpu, uint64_t size, const Devices& devices,
+                                 StateBuffer* retired) {
+  const MemoryPlace there{MemoryType::kGpu, gpu};
+  if (!grows() || place() != there) {
+    ASSIGN_OR_RETURN(std::unique_ptr<GrowableMemory> made, devices.MakeGrowable(gpu));
+    StateBuffer other;
+    GrowableMemory* const memory = made.release();
+    other.data_ = {memory->base(), FreeState{there, &devices, memory}};
+    RETURN_IF_ERROR(memory->Resize(size));
+    swap(*this, other);
+    swap(*retired, other);
+  }
+  GrowableMemory* const memory = data_.get_deleter().growable;
+  RETURN_IF_ERROR(memory->Resize(size));
+  size_ = size;
+  capacity_ = memory->byte_size();
+  return absl::OkStatus();
+}
+
 absl::Status SequenceState::Start() {
   retired_ = StateBuffer();
   in_.data_type = spec_->data_type;
@@ -91,11 +110,23 @@ void SequenceState::Describe(DataType data_type, absl::Span<const int64_t> shape
   if (!spec_->same_buffer) out_.bytes.Clear();
 }
 
+absl::Status SequenceState::MakeRoom(uint64_t byte_size, const MemoryPlace& wish,
+                                     StateBuffer* old) {
+  StateBuffer& bytes = in_.bytes;
+  if (spec_->growable) {
+    const bool on_gpu = wish.type == MemoryType::kGpu && devices_->Get(wish.id) != nullptr;
+    if (on_gpu) return bytes.GrowAt(wish.id, byte_size, *devices_, old);
+    if (bytes.grows()) return bytes.GrowAt(bytes.place().id, byte_size, *devices_, old);
+  }
+  return bytes.ResizeAt(wish, byte_size, *devices_, old) ? absl::OkStatus()
+                                                         : OutOfMemory(*spec_, byte_size);
+}
+
 absl::Status SequenceState::ResizeSame(uint64_t byte_size, const MemoryPlace& wish) {
   StateBuffer& bytes = in_.bytes;
   const uint64_t kept = std::min(bytes.size(), byte_size);
   StateBuffer old;
-  if (!bytes.ResizeAt(wish, byte_size, *devices_, &old)) return OutOfMemory(*spec_, byte_size);
+  RETURN_IF_ERROR(MakeRoom(byte_size, wish, &old));
   if (old.data() == nullptr) return absl::OkStatus();
   absl::Status copied;
   if (bytes.place().type == MemoryType::kGpu || old.place().type == MemoryType::kGpu) {

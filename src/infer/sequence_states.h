@@ -38,14 +38,17 @@ class InferRequest;
 // Frees the memory of a StateBuffer.
 struct FreeState {
   void operator()(char* data) const {
-    if (place.type == MemoryType::kCpu) {
+    if (growable != nullptr) {
+      delete growable;
+    } else if (place.type == MemoryType::kCpu) {
       std::free(data);
     } else {
       devices->Free({data, place});
     }
   }
   MemoryPlace place;
-  const Devices* devices = nullptr;  // null for memory of the process
+  const Devices* devices = nullptr;    // null for memory of the process
+  GrowableMemory* growable = nullptr;  // owned: the bytes are its own
 };
 
 // Bytes on a 64-byte boundary, on the host or on a GPU. The buffer keeps its memory when it
@@ -62,6 +65,12 @@ class StateBuffer {
   // Replaced memory goes to `retired` if that is not null; otherwise it is freed.
   bool ResizeAt(const MemoryPlace& wish, uint64_t size, const Devices& devices,
                 StateBuffer* retired);
+  // Whether the memory grows where it is.
+  bool grows() const { return data_.get_deleter().growable != nullptr; }
+  // Makes room for `size` bytes in memory of GPU `gpu`, which is in use, that grows where it is.
+  // Bytes in such memory keep their values; memory of another kind is replaced. Errors of
+  // GrowableMemory.
+  absl::Status GrowAt(int64_t gpu, uint64_t size, const Devices& devices, StateBuffer* retired);
   // Has no bytes until the next Resize, but keeps the memory.
   void Clear() { size_ = 0; }
 
@@ -101,8 +110,9 @@ class SequenceState {
   // Memory for the next value, owned by the state; its content is unspecified. It is where `wish`
   // says, unless there is no room. With `same_buffer` it is the memory of the present value and
   // keeps that value's bytes as far as they fit; the memory to which the request's input pointed
-  // stays valid until the next request. RESOURCE_EXHAUSTED without memory; UNAVAILABLE if bytes
-  // have to be copied and a GPU has failed.
+  // stays valid until the next request. A growable state that has once been on a GPU stays there,
+  // and keeps its address while it grows. RESOURCE_EXHAUSTED without memory; UNAVAILABLE if bytes
+  // have to be copied and a GPU has failed; errors of GrowableMemory.
   absl::StatusOr<PlacedMemory> Buffer(uint64_t byte_size, const MemoryPlace& wish = {});
   // The attributes of the memory that Buffer returned last. Owned by the state.
   TRITONSERVER_BufferAttributes* Attributes() { return &attributes_; }
@@ -122,6 +132,8 @@ class SequenceState {
 
   // Buffer, with `same_buffer`.
   absl::Status ResizeSame(uint64_t byte_size, const MemoryPlace& wish);
+  // Makes room for the value; memory that is replaced goes to `old`.
+  absl::Status MakeRoom(uint64_t byte_size, const MemoryPlace& wish, StateBuffer* old);
 
   const StateSpec* const spec_;
   Value in_;

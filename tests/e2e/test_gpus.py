@@ -299,7 +299,7 @@ instance_group { gpus: [ 0 ] }
 """
 
 
-@pytest.mark.parametrize("same_buffer", ["false", "true"])
+@pytest.mark.parametrize("same_buffer", ["false", "true", "true use_growable_memory: true"])
 def test_a_state_stays_on_the_gpu(
     server_factory: ServerFactory,
     model_repository: ModelRepository,
@@ -315,7 +315,9 @@ def test_a_state_stays_on_the_gpu(
         backend="testing",
     )
     server = server_factory(
-        model_repository, env=simulated_gpus(1, state=tmp_path / "state", seed="3")
+        model_repository,
+        "--cuda-virtual-address-size=0:4194304",
+        env=simulated_gpus(1, state=tmp_path / "state", seed="3"),
     )
 
     def step(sequence: int, values: list[float], **more: bool) -> tuple[list[float], bool]:
@@ -329,6 +331,35 @@ def test_a_state_stays_on_the_gpu(
         assert step(sequence, [5.0, 6.0, 7.0]) == (first, True)
         assert step(sequence, [8.0] * 3) == ([5.0, 6.0, 7.0], True)
         assert step(sequence, [9.0] * 3, sequence_end=True) == ([8.0] * 3, True)
+    server.stop()
+    left = left_on_gpus(tmp_path / "state")
+    assert (left["alive"], left["early_frees"]) == (0, 0)
+
+
+def test_a_state_that_grows_is_refused_without_room(
+    server_factory: ServerFactory, model_repository: ModelRepository, tmp_path: Path
+) -> None:
+    """And the model serves on, with the state that it had."""
+    model_repository.add_identity(
+        "m",
+        "FP32",
+        (3,),
+        extra=STATEFUL % "true use_growable_memory: true",
+        parameters={"behaviour": "gpu_batches"},
+        backend="testing",
+    )
+    server = server_factory(
+        model_repository,
+        "--cuda-virtual-address-size=0:8",
+        env=simulated_gpus(1, state=tmp_path / "state"),
+    )
+    document = echo_document([1.0] * 3, parameters={"sequence_id": 1, "sequence_start": True})
+    answer = raw_http.post_json(server.http_url, "/v2/models/m/infer", document)
+    assert answer.error() == (
+        "memory of GPU 0 cannot grow to 12 bytes where it is: --cuda-virtual-address-size "
+        "reserves addresses for 8"
+    )
+    assert raw_http.get(server.http_url, "/v2/models/m/ready").status == 200
     server.stop()
     left = left_on_gpus(tmp_path / "state")
     assert (left["alive"], left["early_frees"]) == (0, 0)

@@ -557,28 +557,31 @@ TEST(CommandLineTest, GpuOptions) {
   ASSERT_TRUE(Parse({"--pinned-memory-pool-byte-size=0", "--cuda-memory-pool-byte-size=0:5",
                      "--cuda-memory-pool-byte-size=1:0", "--cuda-memory-pool-byte-size=0:67108864",
                      "--min-supported-compute-capability=7.5", "--model-load-gpu-limit=0:0.8",
+                     "--cuda-virtual-address-size=0:1073741824", "--cuda-virtual-address-size=1:0",
                      "--allow-gpu-metrics=false"},
                     &s)
                   .ok());
   const DeviceOptions& devices = s.server.devices;
   EXPECT_EQ(devices.pinned_pool_bytes, 0u);
   EXPECT_EQ(devices.gpu_pool_bytes, (std::map<int, uint64_t>{{0, 67108864}, {1, 0}}));
+  EXPECT_EQ(devices.address_bytes, (std::map<int, uint64_t>{{0, 1073741824}, {1, 0}}));
   EXPECT_EQ(devices.min_compute_capability, 7.5);
   EXPECT_EQ(devices.load_limits, (std::map<int, double>{{0, 0.8}}));
   EXPECT_FALSE(s.server.gpu_metrics);
-  EXPECT_THAT(devices.given, ElementsAre("--cuda-memory-pool-byte-size", "--model-load-gpu-limit",
-                                         "--pinned-memory-pool-byte-size"));
+  EXPECT_THAT(devices.given,
+              ElementsAre("--cuda-memory-pool-byte-size", "--cuda-virtual-address-size",
+                          "--model-load-gpu-limit", "--pinned-memory-pool-byte-size"));
   EXPECT_THAT(s.without_effect, ElementsAre());
 }
 
 TEST(CommandLineTest, OptionsWithoutEffectAreAcceptedAndNamed) {
   Settings s;
-  ASSERT_TRUE(Parse({"--enable-peer-access=true", "--cuda-virtual-address-size=0:1073741824",
-                     "--cuda-virtual-address-size=1:0", "--buffer-manager-thread-count=-1"},
+  ASSERT_TRUE(Parse({"--enable-peer-access=true", "--enable-peer-access=false",
+                     "--buffer-manager-thread-count=-1"},
                     &s)
                   .ok());
-  EXPECT_THAT(s.without_effect, ElementsAre("--enable-peer-access", "--cuda-virtual-address-size",
-                                            "--buffer-manager-thread-count"));
+  EXPECT_THAT(s.without_effect,
+              ElementsAre("--enable-peer-access", "--buffer-manager-thread-count"));
 }
 
 TEST(CommandLineTest, ValuesOfGpuOptionsAreChecked) {

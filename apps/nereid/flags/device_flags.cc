@@ -60,11 +60,6 @@ absl::Status ParseFraction(absl::string_view text, double* fraction) {
       absl::StrCat("expects limit fraction to be in range [0.0, 1.0], got ", text));
 }
 
-absl::Status CheckBytesOfGpu(absl::string_view value) {
-  std::map<int, uint64_t> ignored;
-  return ParseOfGpu(value, &ParseBytes, &ignored);
-}
-
 struct OptionWithoutEffect {
   const char* name;
   const char* argument;
@@ -74,8 +69,6 @@ struct OptionWithoutEffect {
 
 constexpr OptionWithoutEffect kWithoutEffect[] = {
     {"enable-peer-access", "<boolean>", &CheckBool, "Access between GPUs."},
-    {"cuda-virtual-address-size", "<gpu>:<bytes>", &CheckBytesOfGpu,
-     "Address space for growable state."},
     {"buffer-manager-thread-count", "<integer>", &CheckInteger,
      "Threads that help to copy tensors to and from GPUs."},
 };
@@ -116,6 +109,13 @@ FlagGroup DeviceFlags(Settings* s) {
                [devices](absl::string_view value) {
                  return ParseOfGpu(value, &ParseBytes, &devices->gpu_pool_bytes);
                }};
+  Flag addresses = {"cuda-virtual-address-size", "<gpu>:<bytes>",
+                    absl::StrCat(DeviceOptions::kAddressBytes),
+                    "How far each state with use_growable_memory can grow on a GPU. May be given "
+                    "several times.",
+                    [devices](absl::string_view value) {
+                      return ParseOfGpu(value, &ParseBytes, &devices->address_bytes);
+                    }};
   Flag limit = {
       "model-load-gpu-limit", "<gpu>:<fraction>", "",
       "No instance is made on a GPU while more than this share of its memory, from 0.0 to "
@@ -123,11 +123,12 @@ FlagGroup DeviceFlags(Settings* s) {
       [devices](absl::string_view value) {
         return ParseOfGpu(value, &ParseFraction, &devices->load_limits);
       }};
-  return {
-      "GPUs",
-      {std::move(capability), NeedsGpu(devices, std::move(pinned)),
-       Repeated(NeedsGpu(devices, std::move(pool))), Repeated(NeedsGpu(devices, std::move(limit))),
-       BooleanFlag("allow-gpu-metrics", &s->server.gpu_metrics, "Measure the GPUs.")}};
+  return {"GPUs",
+          {std::move(capability), NeedsGpu(devices, std::move(pinned)),
+           Repeated(NeedsGpu(devices, std::move(pool))),
+           Repeated(NeedsGpu(devices, std::move(addresses))),
+           Repeated(NeedsGpu(devices, std::move(limit))),
+           BooleanFlag("allow-gpu-metrics", &s->server.gpu_metrics, "Measure the GPUs.")}};
 }
 
 // Accepted, so that existing command lines work; one warning names those that were used.

@@ -31,6 +31,9 @@ void CheckBatchTensors(const inference::ModelConfig& config, Diagnostics* diagno
 void CheckInstanceGroups(const inference::ModelConfig& config, const PlacementRules& rules,
                          Diagnostics* diagnostics);
 
+// That states which grow where they are belong to instances on GPUs. REQUIRES: as above.
+void CheckGrowableStates(const inference::ModelConfig& config, Diagnostics* diagnostics);
+
 // All checks that are possible before a backend has seen the configuration.
 inline void CheckConfig(const inference::ModelConfig& config, Diagnostics* diagnostics) {
   CheckGeneral(config, diagnostics);

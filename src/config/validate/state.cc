@@ -141,27 +141,40 @@ void CheckInitial(const StatePlace& place, Diagnostics* diagnostics) {
   }
 }
 
-void CheckMemory(const StatePlace& place, Diagnostics* diagnostics) {
+std::string GrowableField(int index) {
+  return absl::StrCat("sequence_batching.state[", index, "].use_growable_memory");
+}
+
+void CheckMemory(const StatePlace& place, int index, Diagnostics* diagnostics) {
   const State& state = place.state;
-  if (!state.use_growable_memory()) return;
-  const std::string field = absl::StrCat(place.field, ".use_growable_memory");
-  if (!state.use_same_buffer_for_input_output()) {
-    diagnostics->Add(field,
-                     absl::StrCat("In order to 'use_growable_memory', you must also enable "
-                                  "'use_single_buffer' for state input name '",
-                                  state.input_name(), "'."),
-                     "set use_same_buffer_for_input_output");
-    return;
-  }
-  diagnostics->Add(field,
-                   absl::StrCat("'use_growable_memory' can only work with KIND_GPU model instances "
-                                "right now. Please either change the instance type to KIND_GPU or "
-                                "set 'use_growable_memory' to false for state input '",
+  if (!state.use_growable_memory() || state.use_same_buffer_for_input_output()) return;
+  diagnostics->Add(GrowableField(index),
+                   absl::StrCat("In order to 'use_growable_memory', you must also enable "
+                                "'use_single_buffer' for state input name '",
                                 state.input_name(), "'."),
-                   "this server keeps states in memory of the host: set it to false");
+                   "set use_same_buffer_for_input_output");
 }
 
 }  // namespace
+
+void CheckGrowableStates(const inference::ModelConfig& config, Diagnostics* diagnostics) {
+  const auto other = absl::c_find_if(config.instance_group(), [](const auto& group) {
+    return group.kind() != inference::ModelInstanceGroup::KIND_GPU;
+  });
+  if (other == config.instance_group().end()) return;
+  const auto& states = config.sequence_batching().state();
+  for (int i = 0; i < states.size(); ++i) {
+    if (!states[i].use_growable_memory()) continue;
+    diagnostics->Add(
+        GrowableField(i),
+        absl::StrCat("'use_growable_memory' can only work with KIND_GPU model instances right now. "
+                     "Please either change the instance type to KIND_GPU or set "
+                     "'use_growable_memory' to false for state input '",
+                     states[i].input_name(), "'."),
+        absl::StrCat("instances of group ", other->name(), " are of ",
+                     inference::ModelInstanceGroup::Kind_Name(other->kind())));
+  }
+}
 
 void CheckStates(const inference::ModelConfig& config, Diagnostics* diagnostics) {
   std::set<std::string> inputs;
@@ -184,7 +197,7 @@ void CheckStates(const inference::ModelConfig& config, Diagnostics* diagnostics)
                        "each state once");
     }
     CheckInitial(place, diagnostics);
-    CheckMemory(place, diagnostics);
+    CheckMemory(place, i, diagnostics);
   }
 }
 

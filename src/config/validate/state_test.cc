@@ -117,6 +117,20 @@ TEST(CheckStatesTest, GrowableMemory) {
                              "In order to 'use_growable_memory', you must also enable "
                              "'use_single_buffer' for state input name 'I'.")));
   EXPECT_THAT(OfState("use_growable_memory: true use_same_buffer_for_input_output: true"),
+              IsEmpty());
+}
+
+TEST(CheckStatesTest, GrowableMemoryNeedsGpus) {
+  const auto of_groups = [](const std::string& groups) {
+    return ProblemsOf(CheckGrowableStates,
+                      "name: 'm' sequence_batching { state { input_name: 'I' "
+                      "use_same_buffer_for_input_output: true use_growable_memory: true } "
+                      "state { input_name: 'J' } } " +
+                          groups);
+  };
+  const std::string on_gpu = "instance_group { name: 'a' kind: KIND_GPU gpus: [ 0 ] } ";
+  EXPECT_THAT(of_groups(on_gpu), IsEmpty());
+  EXPECT_THAT(of_groups(on_gpu + "instance_group { name: 'b' kind: KIND_MODEL }"),
               ElementsAre(At(".use_growable_memory",
                              "'use_growable_memory' can only work with KIND_GPU model instances "
                              "right now. Please either change the instance type to KIND_GPU or set "

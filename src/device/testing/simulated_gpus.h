@@ -34,6 +34,8 @@ class SimulatedGpus : public testing::Test {
     EXPECT_EQ(state.device_bytes, 0u);
     EXPECT_EQ(state.host_blocks, 0u);
     EXPECT_EQ(state.opened_regions, 0u);
+    EXPECT_EQ(state.reservations, 0u);
+    EXPECT_EQ(state.memory_blocks, 0u);
     EXPECT_EQ(state.streams, 0u);
     EXPECT_EQ(state.events, 0u);
     EXPECT_EQ(state.waiting_copies, 0u);

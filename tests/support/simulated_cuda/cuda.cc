@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of the simulated libcuda.so.1: what each checks, and what it answers.
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -49,12 +51,17 @@ constexpr int kDepth = 16;
 thread_local int current[kDepth];  // the devices of the contexts that are current on this thread
 thread_local int depth = 0;
 
-Result FaultOf(Simulator& sim, const std::string& function) {
-  const uint64_t nth = ++sim.calls[function];
-  for (const Fault& fault : sim.settings.faults) {
-    if (fault.function == function && fault.nth == nth) return fault.result;
+// `device`: -1 if the call is for none.
+Result FaultOf(Simulator& sim, const std::string& function, int device) {
+  if (sim.settings.faults.empty()) return cuda::kSuccess;
+  Result result = cuda::kSuccess;
+  for (const std::string& name : {function, function + "@" + std::to_string(device)}) {
+    const uint64_t nth = ++sim.calls[name];
+    for (const Fault& fault : sim.settings.faults) {
+      if (fault.function == name && fault.nth == nth) result = fault.result;
+    }
   }
-  return cuda::kSuccess;
+  return result;
 }
 
 bool EndsContext(Result result) {
@@ -75,7 +82,7 @@ class Call {
     } else if (needs == Needs::kContext && device().failure != cuda::kSuccess) {
       result = device().failure;
     } else {
-      result = FaultOf(sim, function);
+      result = FaultOf(sim, function, depth == 0 ? -1 : number());
       if (needs == Needs::kContext && EndsContext(result)) device().failure = result;
     }
   }
@@ -88,6 +95,15 @@ class Call {
  private:
   std::lock_guard<std::mutex> lock_;
 };
+
+// As long as the test wants, without the lock: others go on meanwhile.
+void TakeTime() {
+  Simulator& sim = Sim();
+  std::unique_lock<std::mutex> lock(sim.mu);
+  if (sim.settings.wait_us == 0) return;
+  std::condition_variable nobody;
+  nobody.wait_for(lock, std::chrono::microseconds(sim.settings.wait_us), [] { return false; });
+}
 
 bool NothingLives(const Simulator& sim) {
   for (const GpuState& device : sim.devices) {
@@ -104,7 +120,7 @@ void Start(Simulator& sim) {
   sim.work = std::make_unique<WorkQueues>(sim.settings.seed, [&sim](int number) {
     GpuState& device = sim.devices[static_cast<size_t>(number)];
     if (device.failure != cuda::kSuccess) return false;
-    device.failure = FaultOf(sim, "copy");
+    device.failure = FaultOf(sim, "copy", number);
     return device.failure == cuda::kSuccess;
   });
 }
@@ -118,6 +134,8 @@ SimulatedCudaState Read(Simulator& sim) {
   }
   state.host_blocks = sim.memory.Count(Kind::kPinned);
   state.opened_regions = sim.memory.Count(Kind::kOpened);
+  state.reservations = sim.memory.Count(Kind::kReserved);
+  state.memory_blocks = sim.memory.physical();
   if (sim.work != nullptr) {
     state.streams = sim.work->streams();
     state.events = sim.work->events();
@@ -139,7 +157,8 @@ __attribute__((destructor)) void WriteState() {
   if (file == nullptr) return;
   const SimulatedCudaState state = Read(Sim());
   const auto alive = state.contexts + state.device_blocks + state.host_blocks +
-                     state.opened_regions + state.streams + state.events + state.waiting_copies;
+                     state.opened_regions + state.reservations + state.memory_blocks +
+                     state.streams + state.events + state.waiting_copies;
   std::fprintf(file, "alive %llu\ncopies %llu\nwaits %llu\nearly_frees %llu\n",
                static_cast<unsigned long long>(alive),
                static_cast<unsigned long long>(state.copies),
@@ -197,6 +216,11 @@ int MachineNumber(const Simulator& sim, cuda::Device device) {
 
 cuda::Context ContextOf(int device) {
   return reinterpret_cast<cuda::Context>(static_cast<uintptr_t>(device) + 1);
+}
+
+bool IsOnGpu(const Call& call, const cuda::BlockKind& kind) {
+  return kind.type == cuda::kBlockPinned && kind.location.type == cuda::kLocationDevice &&
+         MachineNumber(call.sim, kind.location.id) >= 0 && kind.requested_handles == 0;
 }
 
 Result Free(Call& call, uintptr_t address, Kind kind) {
@@ -397,6 +421,69 @@ EXPORTED Result cuMemFreeHost(void* address) {
   return Free(call, reinterpret_cast<uintptr_t>(address), Kind::kPinned);
 }
 
+EXPORTED Result cuMemGetAllocationGranularity(size_t* bytes, const BlockKind* kind, int option) {
+  ENTER(cuMemGetAllocationGranularity, kContext);
+  if (!IsOnGpu(call, *kind) || option != kGranularityMinimum) return kInvalidValue;
+  *bytes = Memory::kGranularity;
+  return kSuccess;
+}
+
+EXPORTED Result cuMemCreate(MemoryBlock* block, size_t bytes, const BlockKind* kind,
+                            unsigned long long flags) {
+  ENTER(cuMemCreate, kContext);
+  const bool good = IsOnGpu(call, *kind) && flags == 0 && bytes > 0;
+  if (!good || bytes % Memory::kGranularity != 0) return kInvalidValue;
+  const size_t used = call.sim.memory.BytesOn(kind->location.id);
+  if (bytes > call.sim.settings.bytes_per_gpu - used) return kOutOfMemory;
+  *block = call.sim.memory.Create(kind->location.id, bytes);
+  return *block == 0 ? kOutOfMemory : kSuccess;
+}
+
+EXPORTED Result cuMemRelease(MemoryBlock block) {
+  ENTER(cuMemRelease, kContext);
+  return call.sim.memory.Release(block);
+}
+
+EXPORTED Result cuMemAddressReserve(Pointer* address, size_t bytes, size_t alignment, Pointer wish,
+                                    unsigned long long flags) {
+  ENTER(cuMemAddressReserve, kContext);
+  const bool good = bytes > 0 && bytes % Memory::kGranularity == 0;
+  if (!good || alignment != 0 || wish != 0 || flags != 0) return kInvalidValue;
+  const Block* block = call.sim.memory.Reserve(call.number(), bytes);
+  if (block == nullptr) return kOutOfMemory;
+  *address = block->address;
+  return kSuccess;
+}
+
+EXPORTED Result cuMemAddressFree(Pointer address, size_t bytes) {
+  ENTER(cuMemAddressFree, kContext);
+  const Block* block = call.sim.memory.Find(address, Kind::kReserved);
+  if (block == nullptr || block->size != bytes || !block->mappings.empty()) return kInvalidValue;
+  return Free(call, address, Kind::kReserved);
+}
+
+EXPORTED Result cuMemMap(Pointer address, size_t bytes, size_t offset, MemoryBlock block,
+                         unsigned long long flags) {
+  ENTER(cuMemMap, kContext);
+  if (offset != 0 || flags != 0) return kInvalidValue;
+  return call.sim.memory.Map(address, bytes, block);
+}
+
+EXPORTED Result cuMemUnmap(Pointer address, size_t bytes) {
+  ENTER(cuMemUnmap, kContext);
+  const Block* block = call.sim.memory.Holding(address);
+  if (block != nullptr && call.sim.work->DoEverything(block->address)) ++call.sim.early_frees;
+  return call.sim.memory.Unmap(address, bytes);
+}
+
+EXPORTED Result cuMemSetAccess(Pointer address, size_t bytes, const BlockAccess* access,
+                               size_t count) {
+  ENTER(cuMemSetAccess, kContext);
+  const bool good = count == 1 && access->location.type == kLocationDevice &&
+                    access->location.id == call.number() && access->access == kReadWrite;
+  return good ? call.sim.memory.MakeUsable(address, bytes) : kInvalidValue;
+}
+
 EXPORTED Result cuMemcpyAsync(Pointer to, Pointer from, size_t bytes, Stream stream) {
   ENTER(cuMemcpyAsync, kContext);
   const auto queue = call.sim.work->Find(stream);
@@ -436,6 +523,7 @@ EXPORTED Result cuStreamDestroy_v2(Stream stream) {
 }
 
 EXPORTED Result cuStreamSynchronize(Stream stream) {
+  TakeTime();
   ENTER(cuStreamSynchronize, kContext);
   const auto queue = call.sim.work->Find(stream);
   if (queue == nullptr) return kInvalidHandle;
@@ -494,6 +582,7 @@ EXPORTED Result cuEventRecord(Event event, Stream stream) {
 }
 
 EXPORTED Result cuEventSynchronize(Event event) {
+  TakeTime();
   ENTER(cuEventSynchronize, kContext);
   const auto point = call.sim.work->Find(event);
   if (point == nullptr) return kInvalidHandle;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 namespace nereid::simulated_cuda {
@@ -31,6 +32,40 @@ constexpr char kMagic[9] = "SIMCUDA1";
 uint64_t InodeOf(int file) {
   struct stat about = {};
   return fstat(file, &about) == 0 ? about.st_ino : 0;
+}
+
+// -1 if the machine has no memory left.
+int NewFile(size_t size) {
+  const int file = memfd_create("simulated GPU memory", MFD_CLOEXEC);
+  if (file >= 0 && ftruncate(file, static_cast<off_t>(size)) != 0) {
+    close(file);
+    return -1;
+  }
+  return file;
+}
+
+// Whether the range consists of whole mappings.
+bool AllMapped(const Block& block, size_t offset, size_t size) {
+  const size_t end = offset + size;
+  while (offset < end) {
+    const auto mapping = block.mappings.find(offset);
+    if (mapping == block.mappings.end()) return false;
+    offset += mapping->second.size;
+  }
+  return offset == end;
+}
+
+// Whether copies may use the range.
+bool AllUsable(const Block& block, size_t offset, size_t size) {
+  const size_t end = offset + size;
+  while (offset < end) {
+    auto after = block.mappings.upper_bound(offset);
+    if (after == block.mappings.begin()) return false;
+    const auto& [begin, mapping] = *--after;
+    if (begin + mapping.size <= offset || !mapping.usable) return false;
+    offset = begin + mapping.size;
+  }
+  return true;
 }
 
 }  // namespace
@@ -69,12 +104,8 @@ Block* Memory::AddFile(int file, Kind kind, int device, size_t size) {
 }
 
 Block* Memory::AllocateDevice(int device, size_t size) {
-  const int file = memfd_create("simulated GPU memory", MFD_CLOEXEC);
+  const int file = NewFile((size + kPage - 1) / kPage * kPage);
   if (file < 0) return nullptr;
-  if (ftruncate(file, static_cast<off_t>((size + kPage - 1) / kPage * kPage)) != 0) {
-    close(file);
-    return nullptr;
-  }
   return AddFile(file, Kind::kDevice, device, size);
 }
 
@@ -109,14 +140,16 @@ Range Memory::Resolve(uintptr_t address, size_t size) const {
   }
   const Block* block = Holding(address);
   if (block == nullptr || address + size > block->address + block->size) return {};
+  if (block->kind == Kind::kReserved && !AllUsable(*block, address - block->address, size)) {
+    return {};
+  }
   return {true, block, block->bytes + (address - block->address)};
 }
 
 void Memory::Free(Block* block) {
-  if (block->kind != Kind::kPinned) {
-    munmap(block->bytes, block->mapped);
-    close(block->file);
-  }
+  while (!block->mappings.empty()) Unmap(block, block->mappings.begin()->first);
+  if (block->kind != Kind::kPinned) munmap(block->bytes, block->mapped);
+  if (block->file >= 0) close(block->file);
   // Whoever still uses the address gets SIGSEGV.
   mmap(reinterpret_cast<void*>(block->address), block->mapped, PROT_NONE, kUnused | MAP_FIXED, -1,
        0);
@@ -128,6 +161,104 @@ void Memory::FreeAllOf(int device) {
     Block& block = (next++)->second;
     if (block.device == device) Free(&block);
   }
+  for (auto next = physical_.begin(); next != physical_.end();) {
+    const auto one = next++;
+    one->second.released |= one->second.device == device;
+    DropUnused(one->first);
+  }
+}
+
+Block* Memory::Reserve(int device, size_t size) {
+  void* const bytes = mmap(nullptr, size, PROT_NONE, kUnused, -1, 0);
+  if (bytes == MAP_FAILED) return nullptr;
+  Block block = {.kind = Kind::kReserved, .device = device, .size = size, .mapped = size};
+  block.bytes = static_cast<char*>(bytes);
+  return Add(block);
+}
+
+cuda::MemoryBlock Memory::Create(int device, size_t size) {
+  const int file = NewFile(size);
+  if (file < 0) return 0;
+  physical_[++last_physical_] = {.device = device, .size = size, .file = file};
+  return last_physical_;
+}
+
+void Memory::DropUnused(cuda::MemoryBlock memory) {
+  const auto found = physical_.find(memory);
+  if (!found->second.released || found->second.mappings > 0) return;
+  close(found->second.file);
+  physical_.erase(found);
+}
+
+cuda::Result Memory::Release(cuda::MemoryBlock memory) {
+  const auto found = physical_.find(memory);
+  if (found == physical_.end() || found->second.released) return cuda::kInvalidValue;
+  found->second.released = true;
+  DropUnused(memory);
+  return cuda::kSuccess;
+}
+
+Block* Memory::ReservedAt(uintptr_t address, size_t size) {
+  auto* const block = const_cast<Block*>(Holding(address));
+  const bool within = block != nullptr && block->kind == Kind::kReserved && size > 0 &&
+                      size % kGranularity == 0 && (address - block->address) % kGranularity == 0 &&
+                      address + size <= block->address + block->size;
+  return within ? block : nullptr;
+}
+
+cuda::Result Memory::Map(uintptr_t address, size_t size, cuda::MemoryBlock memory) {
+  Block* const block = ReservedAt(address, size);
+  const auto found = physical_.find(memory);
+  if (block == nullptr || found == physical_.end() || found->second.released ||
+      found->second.size != size) {
+    return cuda::kInvalidValue;
+  }
+  const size_t offset = address - block->address;
+  const auto after = block->mappings.lower_bound(offset);
+  if (after != block->mappings.end() && after->first < offset + size) return cuda::kInvalidValue;
+  if (after != block->mappings.begin()) {
+    const auto before = std::prev(after);
+    if (before->first + before->second.size > offset) return cuda::kInvalidValue;
+  }
+  block->mappings[offset] = {.size = size, .memory = memory};
+  ++found->second.mappings;
+  const int fixed = MAP_SHARED | MAP_FIXED;
+  mmap(block->bytes + offset, size, PROT_READ | PROT_WRITE, fixed, found->second.file, 0);
+  return cuda::kSuccess;
+}
+
+void Memory::Unmap(Block* block, size_t offset) {
+  const Mapping mapping = block->mappings[offset];
+  block->mappings.erase(offset);
+  mmap(block->bytes + offset, mapping.size, PROT_NONE, kUnused | MAP_FIXED, -1, 0);
+  --physical_[mapping.memory].mappings;
+  DropUnused(mapping.memory);
+}
+
+cuda::Result Memory::Unmap(uintptr_t address, size_t size) {
+  Block* const block = ReservedAt(address, size);
+  if (block == nullptr || !AllMapped(*block, address - block->address, size)) {
+    return cuda::kInvalidValue;
+  }
+  const size_t offset = address - block->address;
+  for (auto next = block->mappings.lower_bound(offset);
+       next != block->mappings.end() && next->first < offset + size;) {
+    Unmap(block, (next++)->first);
+  }
+  return cuda::kSuccess;
+}
+
+cuda::Result Memory::MakeUsable(uintptr_t address, size_t size) {
+  Block* const block = ReservedAt(address, size);
+  if (block == nullptr || !AllMapped(*block, address - block->address, size)) {
+    return cuda::kInvalidValue;
+  }
+  const size_t offset = address - block->address;
+  for (auto next = block->mappings.lower_bound(offset);
+       next != block->mappings.end() && next->first < offset + size; ++next) {
+    next->second.usable = true;
+  }
+  return cuda::kSuccess;
 }
 
 cuda::IpcHandle Memory::HandleOf(const Block& block) const {
@@ -176,6 +307,9 @@ size_t Memory::BytesOn(int device) const {
   size_t bytes = 0;
   for (const auto& [address, block] : blocks_) {
     if (block.kind == Kind::kDevice && block.device == device) bytes += block.size;
+  }
+  for (const auto& [number, physical] : physical_) {
+    if (physical.device == device) bytes += physical.size;
   }
   return bytes;
 }

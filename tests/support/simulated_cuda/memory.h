@@ -14,7 +14,15 @@
 
 namespace nereid::simulated_cuda {
 
-enum class Kind { kDevice, kPinned, kOpened };
+// kReserved: addresses, behind which memory is put.
+enum class Kind { kDevice, kPinned, kOpened, kReserved };
+
+// Memory that has been put behind reserved addresses.
+struct Mapping {
+  size_t size = 0;
+  cuda::MemoryBlock memory = 0;
+  bool usable = false;
+};
 
 struct Block {
   Kind kind = Kind::kDevice;
@@ -24,8 +32,18 @@ struct Block {
   size_t mapped = 0;      // whole pages
   char* bytes = nullptr;  // where copies find them
   int file = -1;
-  uint64_t inode = 0;  // of the file
-  int opens = 0;       // of an opened region
+  uint64_t inode = 0;                  // of the file
+  int opens = 0;                       // of an opened region
+  std::map<size_t, Mapping> mappings;  // of reserved addresses, by offset
+};
+
+// Memory without an address. It is gone when it has been released and lies nowhere.
+struct Physical {
+  int device = 0;
+  size_t size = 0;
+  int file = -1;
+  bool released = false;
+  int mappings = 0;
 };
 
 // The bytes of a range for a copy. Not valid: the range is partly within the simulator's addresses,
@@ -56,18 +74,36 @@ class Memory {
   // block.
   cuda::Result Open(const cuda::IpcHandle& handle, int device, Block** opened);
 
+  // ---- Reserved addresses and what lies behind them. All sizes are multiples of kGranularity.
+  static constexpr size_t kGranularity = 2 << 20;
+  // Null if the machine has no addresses left.
+  Block* Reserve(int device, size_t size);
+  // 0 if the machine has no memory left.
+  cuda::MemoryBlock Create(int device, size_t size);
+  cuda::Result Release(cuda::MemoryBlock memory);
+  cuda::Result Map(uintptr_t address, size_t size, cuda::MemoryBlock memory);
+  // Whole mappings only.
+  cuda::Result Unmap(uintptr_t address, size_t size);
+  cuda::Result MakeUsable(uintptr_t address, size_t size);
+  uint64_t physical() const { return physical_.size(); }
+
   uint64_t Count(Kind kind) const;
   size_t BytesOn(int device) const;
-  bool empty() const { return blocks_.empty(); }
+  bool empty() const { return blocks_.empty() && physical_.empty(); }
   const std::map<uintptr_t, Block>& blocks() const { return blocks_; }
 
  private:
   Block* Add(Block block);
+  Block* ReservedAt(uintptr_t address, size_t size);
+  void Unmap(Block* block, size_t offset);
+  void DropUnused(cuda::MemoryBlock memory);
   Block* AddFile(int file, Kind kind, int device, size_t size);
 
   uintptr_t begin_;  // of all addresses that blocks can have
   uintptr_t next_;
   std::map<uintptr_t, Block> blocks_;
+  std::map<cuda::MemoryBlock, Physical> physical_;
+  cuda::MemoryBlock last_physical_ = 0;
 };
 
 }  // namespace nereid::simulated_cuda

@@ -88,6 +88,7 @@ Settings ReadSettings() {
     Refuse("SIMULATED_CUDA_CAPABILITY", capability);
   }
   settings.faults = ReadFaults();
+  settings.wait_us = static_cast<unsigned>(Number("SIMULATED_CUDA_WAIT_US", "0"));
   return settings;
 }
 

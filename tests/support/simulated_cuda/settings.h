@@ -12,7 +12,8 @@
 
 namespace nereid::simulated_cuda {
 
-// The `nth` call of `function`, counted from 1, gives `result`. "copy" means the copies themselves.
+// The `nth` call of `function`, counted from 1, gives `result`. "copy" means the copies themselves,
+// and "copy@1" those of GPU 1.
 struct Fault {
   std::string function;
   uint64_t nth = 0;
@@ -27,6 +28,7 @@ struct Settings {
   uint32_t seed = 0;  // 0: copies come as late as they can
   cuda::Result init_result = cuda::kSuccess;
   std::vector<Fault> faults;
+  unsigned wait_us = 0;  // each wait takes at least this long
 };
 
 // Reads the environment. Ends the process if it holds what cannot be read: a test would test

@@ -14,6 +14,8 @@ struct SimulatedCudaState {
   uint64_t device_bytes;
   uint64_t host_blocks;
   uint64_t opened_regions;  // each counted as often as it is open
+  uint64_t reservations;    // of addresses for memory that grows
+  uint64_t memory_blocks;   // for it
   uint64_t streams;
   uint64_t events;
   uint64_t waiting_copies;
