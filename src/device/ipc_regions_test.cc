@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/ipc_regions.h"
 
-#include <absl/strings/escaping.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "device/memory_pool.h"
+#include "device/testing/ipc_peer_process.h"
 #include "device/testing/simulated_gpus.h"
 
 namespace {
@@ -40,68 +40,11 @@ void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 namespace nereid {
 namespace {
 
-// The program testing/ipc_peer.cc.
-class Peer {
- public:
-  explicit Peer(const std::string& state_file) {
-    int in[2], out[2];
-    if (pipe(in) != 0 || pipe(out) != 0) std::abort();
-    process_ = fork();
-    if (process_ == 0) {
-      setenv("SIMULATED_CUDA_STATE", state_file.c_str(), 1);
-      dup2(in[0], 0);
-      dup2(out[1], 1);
-      for (const int end : {in[0], in[1], out[0], out[1]}) close(end);
-      execl(NEREID_IPC_PEER, NEREID_IPC_PEER, NEREID_SIMULATED_CUDA, nullptr);
-      _exit(127);
-    }
-    close(in[0]);
-    close(out[1]);
-    to_ = fdopen(in[1], "w");
-    from_ = fdopen(out[0], "r");
-    std::istringstream line(Read());
-    std::string hex;
-    line >> hex >> offset;
-    handle = absl::HexStringToBytes(hex);
-  }
-  ~Peer() { End(); }
-
-  std::string Ask(const std::string& what) {
-    std::fprintf(to_, "%s\n", what.c_str());
-    std::fflush(to_);
-    return Read();
-  }
-  // Its exit status.
-  int End() {
-    if (process_ == 0) return 0;
-    std::fclose(to_);
-    std::fclose(from_);
-    int status = 0;
-    waitpid(process_, &status, 0);
-    process_ = 0;
-    return status;
-  }
-
-  std::string handle;
-  size_t offset = 0;
-
- private:
-  std::string Read() {
-    char line[512] = "";
-    if (std::fgets(line, sizeof(line), from_) == nullptr) return "";
-    return std::string(line, std::strcspn(line, "\n"));
-  }
-
-  pid_t process_ = 0;
-  FILE* to_ = nullptr;
-  FILE* from_ = nullptr;
-};
-
 class IpcRegionsTest : public SimulatedGpus {
  protected:
   void SetUp() override {
     SimulatedGpus::SetUp();
-    peer_ = std::make_unique<Peer>(state_file_);
+    peer_ = std::make_unique<IpcPeer>(state_file_);
     ASSERT_EQ(peer_->handle.size(), 64u);
   }
   void TearDown() override {
@@ -111,7 +54,7 @@ class IpcRegionsTest : public SimulatedGpus {
   }
 
   const std::string state_file_ = testing::TempDir() + "ipc_peer_" + std::to_string(getpid());
-  std::unique_ptr<Peer> peer_;
+  std::unique_ptr<IpcPeer> peer_;
 };
 
 TEST_F(IpcRegionsTest, TheMemoryOfAnotherProcessIsReadAndWritten) {
