@@ -51,7 +51,7 @@ TEST(ServerHelpTest, TheShortOneIsAScreenAndTheLongOneHasEverything) {
   }
   EXPECT_EQ(usual, 10);
   EXPECT_THAT(text, HasSubstr("(--help-all lists all):\n  --model-repository="));
-  EXPECT_THAT(text, HasSubstr("explicit (those of"));
+  EXPECT_THAT(text, HasSubstr("explicit (--load-model)"));
 }
 
 TEST(ServerOptionsTest, EveryMistypedOptionIsAnsweredWithItsName) {

@@ -48,8 +48,8 @@ FlagGroup RepositoryFlags(Settings* s) {
             {"explicit", ModelControlMode::kExplicit},
             {"ondemand", ModelControlMode::kOnDemand}},
            LetterCase::kDoesNotMatter,
-           "Which models to load: none (all, at the start), poll (all, and changes), explicit "
-           "(those of --load-model) or ondemand (each when a request comes). With poll, "
+           "Models to load: none (all at the start), poll (all, changes too), explicit "
+           "(--load-model), ondemand (at a request). With poll, "
            "--repository-poll-secs counts; with explicit, clients load and unload models; with "
            "ondemand, --memory-budget and --idle-unload-secs say when models leave again.")),
        IntegerFlag("repository-poll-secs", &o->repository_poll_secs, {0, kMaxInt},
