@@ -1,75 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // An application whose tensors are on a simulated GPU, and a model that computes on the CPU.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
-#include "src/device/cuda_abi.h"
+#include "tests/conformance/capi/gpu_driver.h"
 #include "tests/conformance/capi/harness.h"
 
 namespace nereid_test {
 namespace {
-
-namespace cuda = nereid::cuda;
-
-// The driver in this process, of which the server finds the same one: a library of that name is
-// loaded already.
-class Driver {
- public:
-  Driver() {
-    setenv("SIMULATED_CUDA_GPUS", "1", 1);
-    library_ = dlopen(NEREID_SIMULATED_CUDA, RTLD_NOW | RTLD_LOCAL);
-    EXPECT_NE(library_, nullptr) << dlerror();
-    EXPECT_EQ(Call<int(unsigned)>("cuInit", 0u), 0);
-    EXPECT_EQ((Call<int(cuda::Context*, int)>("cuDevicePrimaryCtxRetain", &context_, 0)), 0);
-  }
-  ~Driver() { EXPECT_EQ(Call<int(int)>("cuDevicePrimaryCtxRelease_v2", 0), 0); }
-
-  void* Allocate(size_t byte_size) {
-    cuda::Pointer address = 0;
-    Push();
-    EXPECT_EQ((Call<int(cuda::Pointer*, size_t)>("cuMemAlloc_v2", &address, byte_size)), 0);
-    Pop();
-    return reinterpret_cast<void*>(address);
-  }
-  void Free(void* memory) {
-    Push();
-    EXPECT_EQ(Call<int(cuda::Pointer)>("cuMemFree_v2", AddressOf(memory)), 0);
-    Pop();
-  }
-  void Copy(void* to, const void* from, size_t byte_size) {
-    Push();
-    cuda::Stream stream = nullptr;
-    EXPECT_EQ(
-        (Call<int(cuda::Stream*, unsigned, int)>("cuStreamCreateWithPriority", &stream, 1u, 0)), 0);
-    EXPECT_EQ((Call<int(cuda::Pointer, cuda::Pointer, size_t, cuda::Stream)>(
-                  "cuMemcpyAsync", AddressOf(to), AddressOf(from), byte_size, stream)),
-              0);
-    EXPECT_EQ(Call<int(cuda::Stream)>("cuStreamSynchronize", stream), 0);
-    EXPECT_EQ(Call<int(cuda::Stream)>("cuStreamDestroy_v2", stream), 0);
-    Pop();
-  }
-
- private:
-  static cuda::Pointer AddressOf(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
-  template <typename Signature, typename... Arguments>
-  int Call(const char* name, Arguments... arguments) {
-    return reinterpret_cast<Signature*>(dlsym(library_, name))(arguments...);
-  }
-  void Push() { EXPECT_EQ(Call<int(cuda::Context)>("cuCtxPushCurrent_v2", context_), 0); }
-  void Pop() {
-    cuda::Context popped = nullptr;
-    EXPECT_EQ(Call<int(cuda::Context*)>("cuCtxPopCurrent_v2", &popped), 0);
-  }
-
-  void* library_ = nullptr;
-  cuda::Context context_ = nullptr;
-};
 
 TRITONSERVER_Error* GiveGpuMemory(TRITONSERVER_ResponseAllocator*, const char*, size_t byte_size,
                                   TRITONSERVER_MemoryType, int64_t, void* userp, void** buffer,
@@ -117,7 +58,7 @@ std::string ParameterOf(TRITONSERVER_InferenceResponse* response, const std::str
 }
 
 TEST(GpuTest, ABackendGetsTheHandlesOfAnApplication) {
-  Driver driver;
+  Driver driver(1);
   Repository repository;
   repository.AddModel("gpu", kOnGpuConfig);
   const TestServer server(repository);
@@ -162,7 +103,7 @@ TEST(GpuTest, ABackendGetsTheHandlesOfAnApplication) {
 }
 
 TEST(GpuTest, AModelOnTheCpuReadsAndWritesMemoryOfAGpu) {
-  Driver driver;
+  Driver driver(1);
   Repository repository;
   repository.AddModel("id", IdentityConfig());
   const TestServer server(repository);

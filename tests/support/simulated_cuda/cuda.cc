@@ -117,12 +117,15 @@ void Start(Simulator& sim) {
   sim.devices.assign(sim.settings.visible.size(), GpuState());
   sim.calls.clear();
   sim.all_calls = sim.waits = sim.early_frees = 0;
-  sim.work = std::make_unique<WorkQueues>(sim.settings.seed, [&sim](int number) {
-    GpuState& device = sim.devices[static_cast<size_t>(number)];
-    if (device.failure != cuda::kSuccess) return false;
-    device.failure = FaultOf(sim, "copy", number);
-    return device.failure == cuda::kSuccess;
-  });
+  const auto has_failed = [&sim](int number) {
+    return sim.devices[static_cast<size_t>(number)].failure != cuda::kSuccess;
+  };
+  const auto on_copy = [&sim, has_failed](int number) {
+    if (has_failed(number)) return false;
+    sim.devices[static_cast<size_t>(number)].failure = FaultOf(sim, "copy", number);
+    return !has_failed(number);
+  };
+  sim.work = std::make_unique<WorkQueues>(sim.settings.seed, on_copy, has_failed);
 }
 
 SimulatedCudaState Read(Simulator& sim) {

@@ -6,8 +6,12 @@
 
 namespace nereid::simulated_cuda {
 
-WorkQueues::WorkQueues(uint32_t seed, std::function<bool(int device)> on_copy)
-    : random_(seed), is_random_(seed != 0), on_copy_(std::move(on_copy)) {}
+WorkQueues::WorkQueues(uint32_t seed, std::function<bool(int device)> on_copy,
+                       std::function<bool(int device)> has_failed)
+    : random_(seed),
+      is_random_(seed != 0),
+      on_copy_(std::move(on_copy)),
+      has_failed_(std::move(has_failed)) {}
 
 SimulatedStream* WorkQueues::AddStream(int device) {
   auto stream = std::make_shared<SimulatedStream>();
@@ -91,6 +95,7 @@ bool WorkQueues::DoEverything(uintptr_t block) {
   std::vector<std::shared_ptr<SimulatedStream>> all;
   for (const auto& [raw, stream] : streams_) {
     all.push_back(stream);
+    if (has_failed_(stream->device)) continue;
     for (const Work& work : stream->waiting) {
       is_used |= work.to_block == block || work.from_block == block;
     }

@@ -53,8 +53,10 @@ struct SimulatedStream {
 
 class WorkQueues {
  public:
-  // `on_copy` is asked before each copy of a stream, and says whether it takes place.
-  WorkQueues(uint32_t seed, std::function<bool(int device)> on_copy);
+  // `on_copy` is asked before each copy of a stream, and says whether it takes place. What a device
+  // that has failed, as `has_failed` says, still has on its streams takes no place.
+  WorkQueues(uint32_t seed, std::function<bool(int device)> on_copy,
+             std::function<bool(int device)> has_failed);
 
   SimulatedStream* AddStream(int device);
   SimulatedEvent* AddEvent(int device);
@@ -71,7 +73,7 @@ class WorkQueues {
   void DoAll(const std::shared_ptr<SimulatedStream>& stream);
   void DoUntil(const std::shared_ptr<SimulatedEvent>& event, uint64_t record,
                const std::shared_ptr<SimulatedStream>& source);
-  // Does all work of all streams, and says whether any of it uses the block.
+  // Does all work of all streams, and says whether any of it uses the block and takes place.
   bool DoEverything(uintptr_t block);
 
   uint64_t streams() const { return streams_.size() - dropped_.size(); }
@@ -85,6 +87,7 @@ class WorkQueues {
   std::mt19937 random_;
   const bool is_random_;
   const std::function<bool(int device)> on_copy_;
+  const std::function<bool(int device)> has_failed_;
   std::map<const void*, std::shared_ptr<SimulatedStream>> streams_;
   std::map<const void*, std::shared_ptr<SimulatedStream>> dropped_;  // of these
   std::map<const void*, std::shared_ptr<SimulatedEvent>> events_;
