@@ -200,3 +200,17 @@ function(nereid_plugin kind name)
     SKIP_BUILD_RPATH ON)
   set_property(GLOBAL APPEND PROPERTY NEREID_PLUGINS ${target})
 endfunction()
+
+# nereid_runpath(TARGET INSTALLED [BUILT...])
+#
+# Where `TARGET` looks for the libraries of a framework: in INSTALLED in an installation, in the build tree where they
+# were fetched, also in BUILT. A build by a profile has the first alone, as it is never run where it is built: installing
+# would replace a path that depends on the folder of the checkout, but not the room that it takes.
+function(nereid_runpath target installed)
+  set_target_properties(${target} PROPERTIES SKIP_BUILD_RPATH OFF INSTALL_RPATH "${installed}")
+  if(NEREID_PROFILE)
+    set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+  elseif(ARGN)
+    set_target_properties(${target} PROPERTIES BUILD_RPATH "${ARGN}")
+  endif()
+endfunction()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -230,6 +231,15 @@ def test_a_profile_makes_the_same_bytes_in_every_checkout(tmp_path: Path) -> Non
     one, other = (compiled(tmp_path / name, profile, *use).read_bytes() for name in ("one", "some/where/else"))
     assert one == other
     assert one != compiled(tmp_path / "plain", profile).read_bytes()
+
+
+def test_nothing_installed_has_the_path_of_a_framework_in_the_build_tree() -> None:
+    """In a build by a profile such a path would leave its length in what is installed."""
+    lists = [path for top in ("apps", "backends", "caches") for path in PROJECT_ROOT.glob(f"{top}/*/CMakeLists.txt")]
+    assert PROJECT_ROOT / "backends/openvino/CMakeLists.txt" in lists
+    own = re.compile(r"SKIP_BUILD_RPATH OFF|\bBUILD_RPATH \"?\$\{(?!CMAKE_)")
+    found = [str(path) for path in lists if own.search(path.read_text())]
+    assert not found, "nereid_runpath (cmake/NereidModule.cmake) says where they look for libraries"
 
 
 def test_every_load_is_of_a_model_that_is_served() -> None:
