@@ -43,8 +43,8 @@ constexpr Tensor kOutputs[] = {
 };
 // Fields of OpenAI's routes that sampling_parameters may hold besides those that all models take.
 constexpr const char* kFurtherFields =
-    "ignore_eos,include_stop_str_in_output,logit_bias,min_p,min_tokens,n,repetition_penalty,"
-    "stop_token_ids,top_k";
+    "ignore_eos,include_stop_str_in_output,logit_bias,min_p,min_tokens,n,priority,"
+    "repetition_penalty,stop_token_ids,top_k";
 
 using Tensors = std::span<const Tensor>;
 
@@ -236,6 +236,8 @@ Error GenerativeModel::SetScheduling(const OptionValues& given) {
   scheduling_.max_sequences = static_cast<size_t>(sequences);
   scheduling_.max_waiting = static_cast<size_t>(given.Integer("max_waiting").value_or(1024));
   scheduling_.prefix_cache = given.Bool("prefix_cache").value_or(true);
+  limits_.default_priority =
+      given.Integer("default_priority_level").value_or(limits_.default_priority);
   limits_.default_max_tokens =
       given.Integer("default_max_tokens").value_or(limits_.default_max_tokens);
   limits_.memory = int64_t{scheduling_.blocks} * scheduling_.block_size;

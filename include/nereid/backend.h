@@ -47,6 +47,11 @@ TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_InputFileMemory(
 TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_RequestOutputFileMemory(
     struct TRITONBACKEND_Request* request, const char* name, NEREID_FileMemory* memory);
 
+/// The priority that a request asks for, as its sender gave it: 1 comes first, 0 stands for the
+/// model's default. For backends that order requests themselves, whatever queue the model has.
+TRITONBACKEND_DECLSPEC struct TRITONSERVER_Error* NEREID_RequestPriority(
+    struct TRITONBACKEND_Request* request, uint64_t* priority);
+
 /// From now on, TRITONBACKEND_ModelInstanceExecute of this instance may get up to `count` requests
 /// that do not belong together, oldest first: each is a batch of its own, to be executed one after
 /// the other, answered as soon as it is done, and reported as a batch, before

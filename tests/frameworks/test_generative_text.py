@@ -57,6 +57,11 @@ def save_text_models(repository: ModelRepository) -> None:
     generative_networks.save(
         repository.add("brief", f'backend: "generative"\n{brief}') / "1", tokenizer=True
     )
+    single = {**EXACT, "max_sequences": "1", "default_priority_level": "3"}
+    generative_networks.save(
+        repository.add("one_by_one", f'backend: "generative"\n{parameters_text(single)}') / "1",
+        tokenizer=True,
+    )
     few = parameters_text({**EXACT, "kv_cache_bytes": str(FEW_BLOCKS)})
     generative_networks.save(
         repository.add("few_blocks", f'backend: "generative"\n{few}') / "1", tokenizer=True
@@ -348,7 +353,14 @@ def bytes_input(name: str, value: bytes) -> Any:
 class GrpcStream:
     """A gRPC stream with one request for a text."""
 
-    def __init__(self, server: ServerProcess, document: dict[str, Any], text: bytes) -> None:
+    def __init__(
+        self,
+        server: ServerProcess,
+        document: dict[str, Any],
+        text: bytes,
+        model: str = "chat",
+        **order: int,
+    ) -> None:
         self._client = tritonclient.grpc.InferenceServerClient(server.grpc_url)
         self._results: queue.Queue[tuple[Any, Any]] = queue.Queue()
         self._client.start_stream(callback=lambda result, error: self._results.put((result, error)))
@@ -360,7 +372,10 @@ class GrpcStream:
         wanted = ("text_output", "finish_reason")
         outputs = [tritonclient.grpc.InferRequestedOutput(name) for name in wanted]
         self._client.async_stream_infer(
-            "chat", [bytes_input("text_input", text), count, stream, sampling], outputs=outputs
+            model,
+            [bytes_input("text_input", text), count, stream, sampling],
+            outputs=outputs,
+            **order,
         )
 
     def next(self) -> Any:
@@ -407,6 +422,50 @@ def test_a_cancelled_stream_gives_its_blocks_back(server: ServerProcess, choices
     poll_until("all blocks back", lambda: value("blocks_used") == 0)
     assert value("requests_running") == 0
     assert value("blocks", "few_blocks") == 8
+
+
+def test_an_urgent_request_comes_first(server: ServerProcess) -> None:
+    """By a parameter of the request, and by a sampling parameter."""
+
+    def preemptions() -> float:
+        return metric(server.metrics_url, "nereid_generation_preemptions", model="one_by_one")
+
+    stream = GrpcStream(server, asked(count=4000), PROMPT.encode(), "one_by_one")
+    assert stream.next().as_numpy("text_output")[0]
+    for request in ({**asked(count=3), "priority": 1, "tenant": "me"}, asked(count=3, priority=2)):
+        before = preemptions()
+        assert len(generate(server, request, "one_by_one")["output_ids"]) == 3
+        poll_until("preempted", lambda before=before: preemptions() == before + 1)
+    before = preemptions()
+    other = GrpcStream(server, asked(count=1), PROMPT.encode(), "one_by_one", priority=1)
+    assert other.next().as_numpy("finish_reason")[0] == b"length"
+    poll_until("preempted over gRPC", lambda: preemptions() == before + 1)
+    other.close()
+    stream.close(cancel=True)
+
+
+def test_a_timeout_ends_a_request(server: ServerProcess) -> None:
+    document = {**asked(count=8000), "timeout": 20000}
+    answer = raw_http.post_json(server.http_url, "/v2/models/chat/generate", document)
+    error = "the request was not complete within its timeout of 20000 microseconds"
+    assert (answer.status, answer.error()) == (503, error)
+
+
+def test_a_timeout_ends_a_stream(server: ServerProcess) -> None:
+    stream = GrpcStream(server, asked(count=8000), PROMPT.encode(), timeout=20000)
+    with pytest.raises(Exception, match="not complete within its timeout of 20000 microseconds"):
+        while stream.next():
+            pass
+    stream.close()
+
+
+def test_a_tenant_is_a_text(server: ServerProcess) -> None:
+    document = {**asked(count=3), "tenant": 3}
+    answer = raw_http.post_json(server.http_url, "/v2/models/chat/generate", document)
+    assert (answer.status, answer.error()) == (
+        400,
+        "parameter 'tenant' is no text: expected a name",
+    )
 
 
 def test_metrics(server: ServerProcess) -> None:

@@ -9,7 +9,9 @@
 #include "backends/generative/options.h"
 #include "backends/generative/text/text_stream.h"
 #include "backends/sdk/json.h"
+#include "backends/sdk/server_function.h"
 #include "backends/sdk/tensor.h"
+#include "nereid/backend.h"
 
 namespace nereid_backend {
 namespace {
@@ -21,6 +23,8 @@ constexpr size_t kLongestStop = 256;
 constexpr int64_t kMostLogprobs = 20;
 // As many as the frontend of OpenAI's routes lets through.
 constexpr int64_t kMostChoices = 128;
+// Some thirty years.
+constexpr uint64_t kMostTimeoutUs = uint64_t{1} << 50;
 
 Error Refuse(std::string_view name, const Json& value, std::string_view expected) {
   return Error::InvalidArg(
@@ -133,6 +137,7 @@ Error ReadOne(std::string_view name, const Json& value, Generation* to) {
   if (name == "stop_token_ids") return ReadTokens(name, value, &to->stop_tokens);
   if (name == "stop") return ReadStops(name, value, &to->stops);
   if (name == "include_stop_str_in_output") return ReadFlag(name, value, &to->include_stop);
+  if (name == "priority") return ReadInteger(name, value, 1, kMostPriority, &to->priority);
   if (name == "n") return ReadInteger(name, value, 1, kMostChoices, &to->choices);
   if (name == "logprobs") {
     return ReadInteger(name, value, 0, kMostLogprobs, &to->logprobs.emplace());
@@ -142,8 +147,8 @@ Error ReadOne(std::string_view name, const Json& value, Generation* to) {
       "sampling parameter '", name,
       "' is unknown: expected temperature, top_k, top_p, min_p, repetition_penalty, "
       "presence_penalty, frequency_penalty, logit_bias, seed, max_tokens, min_tokens, ignore_eos, "
-      "stop_token_ids, stop, include_stop_str_in_output, logprobs "
-      "or n"));
+      "stop_token_ids, stop, include_stop_str_in_output, "
+      "logprobs, n or priority"));
 }
 
 Result<std::string> BytesOf(const InputView& input) {
@@ -280,6 +285,65 @@ void ChooseMaxTokens(const GenerationLimits& limits, Generation* generation) {
   generation->max_tokens = std::clamp<int64_t>(left, 1, limits.default_max_tokens);
 }
 
+Error ReadWhole(const char* name, TRITONSERVER_ParameterType type, const void* value,
+                uint64_t* number) {
+  if (type == TRITONSERVER_PARAMETER_INT && *static_cast<const int64_t*>(value) >= 0) {
+    *number = static_cast<uint64_t>(*static_cast<const int64_t*>(value));
+    return Error();
+  }
+  return Error::InvalidArg(StrCat("parameter '", name, "' is no integer from 0 on"));
+}
+
+// Who comes first, as the request says besides its inputs.
+struct Order {
+  uint64_t priority = 0;
+  uint64_t timeout_us = 0;
+  std::string tenant;
+};
+
+// Protocols know priority and time-out; generate passes them on as any other parameters.
+Error ReadParameters(TRITONBACKEND_Request* request, Order* order) {
+  uint32_t count = 0;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_RequestParameterCount(request, &count));
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* name = nullptr;
+    TRITONSERVER_ParameterType type;
+    const void* value = nullptr;
+    NB_RETURN_IF_ERROR(TRITONBACKEND_RequestParameter(request, i, &name, &type, &value));
+    const std::string_view which = name;
+    if (which == "priority") {
+      NB_RETURN_IF_ERROR(ReadWhole(name, type, value, &order->priority));
+    } else if (which == "timeout") {
+      NB_RETURN_IF_ERROR(ReadWhole(name, type, value, &order->timeout_us));
+    } else if (which == "tenant") {
+      if (type != TRITONSERVER_PARAMETER_STRING) {
+        return Error::InvalidArg("parameter 'tenant' is no text: expected a name");
+      }
+      order->tenant = static_cast<const char*>(value);
+    }
+  }
+  return Error();
+}
+
+// A priority in sampling_parameters comes first.
+Error ReadOrder(TRITONBACKEND_Request* request, const GenerationLimits& limits,
+                Generation* generation) {
+  Order order;
+  NB_RETURN_IF_ERROR(TRITONBACKEND_InferenceRequestTimeoutMicroseconds(request, &order.timeout_us));
+  static auto* const priority_of =
+      ServerFunction<decltype(NEREID_RequestPriority)>("NEREID_RequestPriority");
+  if (priority_of != nullptr) NB_RETURN_IF_ERROR(priority_of(request, &order.priority));
+  NB_RETURN_IF_ERROR(ReadParameters(request, &order));
+  generation->timeout_ns = std::min(order.timeout_us, kMostTimeoutUs) * 1000;
+  generation->tenant = std::move(order.tenant);
+  if (generation->priority == 0) {
+    generation->priority =
+        static_cast<int64_t>(std::min(order.priority, static_cast<uint64_t>(kMostPriority)));
+  }
+  if (generation->priority == 0) generation->priority = limits.default_priority;
+  return Error();
+}
+
 Result<Generation> ReadGeneration(TRITONBACKEND_Request* request, const GenerationLimits& limits,
                                   Tokenizer* tokenizer) {
   Generation generation;
@@ -295,6 +359,7 @@ Result<Generation> ReadGeneration(TRITONBACKEND_Request* request, const Generati
     generation.max_tokens = *asked.max_tokens;
     generation.has_max_tokens = true;
   }
+  NB_RETURN_IF_ERROR(ReadOrder(request, limits, &generation));
   NB_RETURN_IF_ERROR(ReadPrompt(asked, tokenizer, &generation));
   ChooseMaxTokens(limits, &generation);
   NB_RETURN_IF_ERROR(CheckGeneration(generation, limits));

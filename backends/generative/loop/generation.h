@@ -39,6 +39,9 @@ struct Generation {
   std::optional<uint64_t> seed;
   std::optional<int64_t> logprobs;  // of each new token, and so many of the most probable
   bool stream = false;              // a response for each token
+  int64_t priority = 0;             // 1 comes first; 0: the model's default
+  std::string tenant;               // gets as many tokens as others of the same priority
+  uint64_t timeout_ns = 0;          // ends the request so long after it came; 0: never
 };
 
 // What a network allows.
@@ -47,6 +50,7 @@ struct GenerationLimits {
   int64_t context = 0;     // prompt and new tokens together; 0: unknown
   int64_t memory = 0;      // tokens for which there are blocks
   int64_t default_max_tokens = 512;
+  int64_t default_priority = 1;
   bool one_choice = false;  // the configuration has outputs for a single one
 };
 

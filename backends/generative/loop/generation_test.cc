@@ -31,7 +31,8 @@ TEST(GenerationTest, ReadsSamplingParameters) {
                       "repetition_penalty": 1.1, "presence_penalty": -0.5, "frequency_penalty": 2,
                       "max_tokens": 7, "min_tokens": 2, "ignore_eos": true,
                       "stop_token_ids": [3, 5], "logit_bias": {"12": -100}, "stop": ["é", "ab"],
-                      "include_stop_str_in_output": true, "logprobs": 5, "n": 3})",
+                      "include_stop_str_in_output": true, "logprobs": 5, "n": 3,
+                      "priority": 4})",
                   &one)
                   .ok());
   EXPECT_EQ(one.sampling.temperature, 0.5);
@@ -51,6 +52,7 @@ TEST(GenerationTest, ReadsSamplingParameters) {
   EXPECT_TRUE(one.include_stop);
   EXPECT_EQ(one.logprobs, 5);
   EXPECT_EQ(one.choices, 3);
+  EXPECT_EQ(one.priority, 4);
 }
 
 TEST(GenerationTest, WhatIsNotGivenOrNullStaysAsItIs) {

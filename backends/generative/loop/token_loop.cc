@@ -2,10 +2,10 @@
 #include "backends/generative/loop/token_loop.h"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <utility>
 
-#include "backends/sdk/batch.h"
 #include "backends/sdk/boundary.h"
 #include "backends/sdk/send_together.h"
 
@@ -15,6 +15,10 @@ namespace {
 uint64_t AnySeed() {
   std::random_device random;
   return (uint64_t{random()} << 32) | random();
+}
+
+TokenTime TimeOf(uint64_t ns) {
+  return TokenTime(std::chrono::nanoseconds(static_cast<int64_t>(ns)));
 }
 
 // The tokens for which there is memory.
@@ -38,11 +42,13 @@ Error TooManyWait(const TokenScheduler::Limits& limits) {
 }  // namespace
 
 TokenLoop::TokenLoop(std::unique_ptr<StepNetwork> network, const TokenScheduler::Limits& limits,
-                     std::vector<Token> end_tokens, std::unique_ptr<LoopMeter> meter)
+                     std::vector<Token> end_tokens, std::unique_ptr<LoopMeter> meter,
+                     Batch::Clock now)
     : network_(std::move(network)),
       limits_(limits),
       end_tokens_(std::move(end_tokens)),
       meter_(std::move(meter)),
+      now_(now),
       scheduler_(limits),
       thread_([this] { Run(); }) {}
 
@@ -56,7 +62,7 @@ TokenLoop::~TokenLoop() {
 }
 
 void TokenLoop::Add(Generation generation, std::unique_ptr<Answer> answer) {
-  const uint64_t since = NowNs();
+  const uint64_t since = now_();
   // A prompt lies in memory of the model's own until its first step, so what waits is bounded here.
   const size_t prompt = generation.prompt.size();
   if (static_cast<int64_t>(prompt) > Capacity(limits_)) {
@@ -95,15 +101,27 @@ void TokenLoop::Run() {
 }
 
 uint64_t TokenLoop::Begin(const std::shared_ptr<Request>& request, size_t choice,
-                          std::span<const Token> prompt, uint64_t since) {
+                          std::span<const Token> prompt) {
   const uint64_t id = next_id_++;
   request->sequences.push_back(id);
   sequences_.emplace(
       id, Sequence{.request = request,
                    .choice = choice,
                    .sampler = Sampler(request->wanted.sampling, request->seed + choice, prompt),
-                   .since = since});
+                   .since = request->since});
   return id;
+}
+
+SequenceSpec TokenLoop::SpecOf(const Request& request, uint64_t id,
+                               std::vector<Token> tokens) const {
+  const Generation& wanted = request.wanted;
+  return {.id = id,
+          .prompt = std::move(tokens),
+          .max_new_tokens = wanted.max_tokens,
+          .priority = wanted.priority,
+          .tenant = wanted.tenant,
+          .deadline = wanted.timeout_ns == 0 ? TokenTime::max()
+                                             : TimeOf(request.since + wanted.timeout_ns)};
 }
 
 void TokenLoop::Admit(Arrival arrival) {
@@ -120,10 +138,10 @@ void TokenLoop::Admit(Arrival arrival) {
     if (!wanted.ignore_end) {
       request->ends.insert(request->ends.end(), end_tokens_.begin(), end_tokens_.end());
     }
-    Begin(request, 0, prompt, arrival.since);
+    request->since = arrival.since;
+    Begin(request, 0, prompt);
     const size_t size = prompt.size();
-    switch (scheduler_.Add(
-        {.id = id, .prompt = std::move(prompt), .max_new_tokens = wanted.max_tokens})) {
+    switch (scheduler_.Add(SpecOf(*request, id, std::move(prompt)))) {
       case TokenScheduler::Admission::kTaken:
         return Error();
       case TokenScheduler::Admission::kNeverFits:
@@ -149,9 +167,21 @@ Error TokenLoop::EndCancelled() {
   return Error();
 }
 
+void TokenLoop::EndExpired(const std::vector<uint64_t>& expired) {
+  for (const uint64_t id : expired) {
+    const auto found = sequences_.find(id);
+    if (found == sequences_.end()) continue;  // another choice of its request has expired
+    const uint64_t timeout_us = found->second.request->wanted.timeout_ns / 1000;
+    Fail(id, Error(TRITONSERVER_ERROR_UNAVAILABLE,
+                   StrCat("the request was not complete within its timeout of ", timeout_us,
+                          " microseconds")));
+  }
+}
+
 Error TokenLoop::RunStep(Step* step) {
   NB_RETURN_IF_ERROR(EndCancelled());
-  *step = scheduler_.Plan(TokenTime::min());  // no sequence has a deadline
+  *step = scheduler_.Plan(TimeOf(now_()));
+  EndExpired(step->expired);
   if (step->parts.empty()) return Error();
   NB_RETURN_IF_ERROR(network_->Compute(*step));
   scheduler_.SetComputed(*step);
@@ -188,19 +218,18 @@ Error TokenLoop::Choose(uint64_t id, std::span<const float> logits, std::vector<
 Error TokenLoop::BeginOthers(uint64_t first, std::span<const float> logits,
                              std::vector<Chosen>* chosen) {
   const std::shared_ptr<Request> request = sequences_.at(first).request;
-  const uint64_t since = sequences_.at(first).since;
   const std::span<const Token> prompt = scheduler_.TokensOf(first);
   for (int64_t choice = 1; choice < request->wanted.choices; ++choice) {
-    const uint64_t id = Begin(request, static_cast<size_t>(choice), prompt, since);
+    const uint64_t id = Begin(request, static_cast<size_t>(choice), prompt);
     NB_ASSIGN_OR_RETURN(const Chosen next, ChooseToken(id, logits));
     chosen->push_back(next);
     if (next.reason.has_value()) continue;
     std::vector<Token> tokens(prompt.begin(), prompt.end());
     tokens.push_back(next.token);
-    const auto admission = scheduler_.Add({.id = id,
-                                           .prompt = std::move(tokens),
-                                           .max_new_tokens = request->wanted.max_tokens - 1,
-                                           .counted = false});
+    SequenceSpec spec = SpecOf(*request, id, std::move(tokens));
+    --spec.max_new_tokens;
+    spec.counted = false;
+    const auto admission = scheduler_.Add(std::move(spec));
     // It needs no more than the first one, which was taken.
     if (admission != TokenScheduler::Admission::kTaken) {
       return Error::Internal("a further choice of a request was not taken");
@@ -252,7 +281,7 @@ Error TokenLoop::Deliver(const Chosen& chosen) {
 void TokenLoop::Measure(Sequence* sequence) {
   ++generated_;
   if (meter_ == nullptr) return;
-  const uint64_t now = NowNs();
+  const uint64_t now = now_();
   const double seconds = static_cast<double>(now - std::exchange(sequence->since, now)) * 1e-9;
   if (sequence->generated == 1) {
     meter_->OnFirstToken(seconds);

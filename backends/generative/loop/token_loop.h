@@ -5,8 +5,8 @@
 // A request with several choices has one sequence until its prompt is computed. The others begin
 // with a token from the same logits, and find the blocks of the prompt.
 //
-// An error of the network ends the requests of that step, and the others go on. A cancelled request
-// ends before the next step. Thread-safe.
+// An error of the network ends the requests of that step, and the others go on. A request that
+// is cancelled, or whose time-out has passed, ends before the next step. Thread-safe.
 #ifndef NEREID_BACKENDS_GENERATIVE_LOOP_TOKEN_LOOP_H_
 #define NEREID_BACKENDS_GENERATIVE_LOOP_TOKEN_LOOP_H_
 
@@ -26,6 +26,7 @@
 #include "backends/generative/network/step_network.h"
 #include "backends/generative/scheduler/token_scheduler.h"
 #include "backends/generative/text/sampler.h"
+#include "backends/sdk/batch.h"
 
 namespace nereid_backend {
 
@@ -33,7 +34,8 @@ class TokenLoop {
  public:
   // `end_tokens` end a sequence, unless a request ignores them. `meter` may be null.
   TokenLoop(std::unique_ptr<StepNetwork> network, const TokenScheduler::Limits& limits,
-            std::vector<Token> end_tokens, std::unique_ptr<LoopMeter> meter = nullptr);
+            std::vector<Token> end_tokens, std::unique_ptr<LoopMeter> meter = nullptr,
+            Batch::Clock now = &NowNs);
   // Waits until all requests have been answered.
   ~TokenLoop();
   TokenLoop(const TokenLoop&) = delete;
@@ -54,6 +56,7 @@ class TokenLoop {
     Generation wanted;  // without the prompt
     uint64_t seed = 0;  // of the first choice; each other one has the next
     std::vector<Token> ends;
+    uint64_t since = 0;
     std::vector<uint64_t> sequences;  // that began
   };
   struct Sequence {
@@ -72,8 +75,11 @@ class TokenLoop {
   void Admit(Arrival arrival);
   // Makes the sequence of a choice, which the scheduler does not know yet.
   uint64_t Begin(const std::shared_ptr<Request>& request, size_t choice,
-                 std::span<const Token> prompt, uint64_t since);
+                 std::span<const Token> prompt);
+  // The order for the scheduler.
+  SequenceSpec SpecOf(const Request& request, uint64_t id, std::vector<Token> tokens) const;
   Error EndCancelled();
+  void EndExpired(const std::vector<uint64_t>& expired);
   // A sequence that has got a token in this step; `reason`: that was its last one.
   struct Chosen {
     uint64_t id;
@@ -98,6 +104,7 @@ class TokenLoop {
   const TokenScheduler::Limits limits_;
   const std::vector<Token> end_tokens_;
   const std::unique_ptr<LoopMeter> meter_;
+  const Batch::Clock now_;
 
   // Of the thread.
   TokenScheduler scheduler_;

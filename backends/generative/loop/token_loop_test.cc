@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <future>
 #include <stdexcept>
@@ -357,6 +358,105 @@ TEST(TokenLoopMeterTest, ChoicesShareTheBlocksOfTheirPrompt) {
   EXPECT_EQ(notes.counts.prompt_tokens, 5u + 6u + 6u);
   EXPECT_GE(notes.counts.cached_tokens, 4u + 4u);
   EXPECT_EQ(notes.counts.used_blocks, 0u);
+}
+
+std::atomic<uint64_t> test_now = 0;  // nanoseconds
+uint64_t TestNow() { return test_now; }
+
+// A step takes a millisecond.
+class SlowNetwork : public CountingNetwork {
+ public:
+  Error Compute(const Step& step) override {
+    test_now += 1'000'000;
+    return CountingNetwork::Compute(step);
+  }
+};
+
+Generation Greedy(std::vector<Token> prompt, int64_t max_tokens) {
+  Generation generation;
+  generation.prompt = std::move(prompt);
+  generation.max_tokens = max_tokens;
+  generation.ignore_end = true;
+  generation.sampling.temperature = 0;
+  generation.sampling.logit_bias = {{kPoison, -1000}, {kNoNumbers, -1000}};
+  return generation;
+}
+
+TEST(TokenLoopOrderTest, ARequestEndsWhenItsTimeoutHasPassed) {
+  TokenLoop loop(
+      std::make_unique<SlowNetwork>(),
+      {.blocks = 100, .block_size = 2, .max_step_tokens = 8, .max_sequences = 8, .max_waiting = 10},
+      {}, nullptr, &TestNow);
+  Client late, early;
+  late.left = 2;
+  Generation generation = Greedy({0}, 50);
+  generation.timeout_ns = 10'000'000;
+  generation.choices = 2;
+  loop.Add(std::move(generation), std::make_unique<ClientAnswer>(&late));
+  EXPECT_EQ(late.End(), "the request was not complete within its timeout of 10000 microseconds");
+  EXPECT_EQ(late.choices[0].size(), 10u);
+  EXPECT_EQ(late.choices[1].size(), 10u);
+  generation = Greedy({0}, 5);
+  generation.timeout_ns = 10'000'000;
+  loop.Add(std::move(generation), std::make_unique<ClientAnswer>(&early));
+  EXPECT_EQ(early.End(), "length");
+}
+
+// Says when its first step begins, and waits there.
+struct Gate {
+  std::promise<void> reached;
+  std::promise<void> open;
+};
+
+class GatedNetwork : public CountingNetwork {
+ public:
+  explicit GatedNetwork(Gate* gate) : gate_(gate) {}
+  Error Compute(const Step& step) override {
+    if (gate_ != nullptr) {
+      gate_->reached.set_value();
+      gate_->open.get_future().wait();
+      gate_ = nullptr;
+    }
+    return CountingNetwork::Compute(step);
+  }
+
+ private:
+  Gate* gate_;
+};
+
+TEST(TokenLoopOrderTest, PrioritiesAndTenantsDecideWhoIsNext) {
+  Gate gate;
+  std::vector<std::string> order;  // in which requests ended
+  struct Named : ClientAnswer {
+    Named(Client* client, std::string name, std::vector<std::string>* order)
+        : ClientAnswer(client), name_(std::move(name)), order_(order) {}
+    Error Finish(size_t choice, FinishReason reason) override {
+      order_->push_back(name_);
+      return ClientAnswer::Finish(choice, reason);
+    }
+    const std::string name_;
+    std::vector<std::string>* const order_;
+  };
+  std::vector<Client> clients(6);
+  {
+    TokenLoop loop(std::make_unique<GatedNetwork>(&gate),
+                   {.blocks = 100, .block_size = 2, .max_step_tokens = 8, .max_waiting = 10}, {});
+    size_t next = 0;
+    const auto add = [&](const char* name, const char* tenant, int64_t priority) {
+      Generation generation = Greedy({0}, 6);
+      generation.tenant = tenant;
+      generation.priority = priority;
+      loop.Add(std::move(generation), std::make_unique<Named>(&clients[next++], name, &order));
+    };
+    add("first", "many", 2);
+    gate.reached.get_future().wait();
+    for (const char* name : {"second", "third"}) add(name, "many", 2);
+    add("fair", "few", 2);
+    add("last", "few", 3);
+    add("urgent", "many", 1);
+    gate.open.set_value();
+  }
+  EXPECT_THAT(order, ElementsAre("urgent", "first", "fair", "second", "third", "last"));
 }
 
 TEST(TokenLoopAdmissionTest, RefusesWhenTooManyWait) {

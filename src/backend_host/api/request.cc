@@ -170,6 +170,13 @@ TRITONSERVER_Error* TRITONBACKEND_InferenceRequestTimeoutMicroseconds(
   return CaughtError();
 }
 
+TRITONSERVER_Error* NEREID_RequestPriority(TRITONBACKEND_Request* request, uint64_t* priority) try {
+  *priority = Unwrap(request)->asked_priority();
+  return nullptr;
+} catch (...) {
+  return CaughtError();
+}
+
 TRITONSERVER_Error* TRITONBACKEND_RequestFlags(TRITONBACKEND_Request* request,
                                                uint32_t* flags) try {
   *flags = Unwrap(request)->flags();

@@ -222,6 +222,7 @@ NEREID_SAME(NEREID_InputFileMemory,
             TRITONSERVER_Error*(TRITONBACKEND_Input*, uint32_t, NEREID_FileMemory*));
 NEREID_SAME(NEREID_RequestOutputFileMemory,
             TRITONSERVER_Error*(TRITONBACKEND_Request*, const char*, NEREID_FileMemory*));
+NEREID_SAME(NEREID_RequestPriority, TRITONSERVER_Error*(TRITONBACKEND_Request*, uint64_t*));
 NEREID_SAME(NEREID_ModelExecutesBriefly, TRITONSERVER_Error*(TRITONBACKEND_Model*));
 NEREID_SAME(NEREID_ModelInstanceOnLoan, TRITONSERVER_Error*(TRITONBACKEND_ModelInstance*, bool*));
 NEREID_SAME(NEREID_ModelInstanceSetAvailable,
