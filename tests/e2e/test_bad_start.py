@@ -141,6 +141,8 @@ def test_info_to_stdout_and_errors_to_stderr(
 ) -> None:
     repository.add_identity("orphan", backend="nonesuch")
     server = server_factory(repository, "--exit-on-error=false", wait_for="/v2/health/live")
+    for line in ("Started HTTPService at", "nonesuch"):  # a thread of its own writes the log
+        server.wait_for_log(line)
     assert "Started HTTPService at" in server.stdout_text()
     assert "Started HTTPService at" not in server.stderr_text()
     assert "nonesuch" in server.stderr_text()
