@@ -23,6 +23,8 @@ constexpr size_t kLongestStop = 256;
 constexpr int64_t kMostLogprobs = 20;
 // As many as the frontend of OpenAI's routes lets through.
 constexpr int64_t kMostChoices = 128;
+// Of a tenant's name, which each of up to 128 choices keeps.
+constexpr size_t kLongestTenant = 256;
 // Some thirty years.
 constexpr uint64_t kMostTimeoutUs = uint64_t{1} << 50;
 
@@ -320,6 +322,10 @@ Error ReadParameters(TRITONBACKEND_Request* request, Order* order) {
         return Error::InvalidArg("parameter 'tenant' is no text: expected a name");
       }
       order->tenant = static_cast<const char*>(value);
+      if (order->tenant.size() > kLongestTenant) {
+        return Error::InvalidArg(StrCat("parameter 'tenant' has ", order->tenant.size(),
+                                        " bytes: at most ", kLongestTenant, " are taken"));
+      }
     }
   }
   return Error();
